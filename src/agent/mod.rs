@@ -1,0 +1,1 @@
+//! The loop: from a question, a model and tools to an answer.

@@ -1,0 +1,1 @@
+//! One resolved configuration: flags over environment over `analyst.toml` over defaults.

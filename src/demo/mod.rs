@@ -1,0 +1,1 @@
+//! The sample sales database and its generator.

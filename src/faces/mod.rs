@@ -1,0 +1,3 @@
+//! What people and programs see: each face listens to events and shows them.
+
+pub mod cli;

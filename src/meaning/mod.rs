@@ -1,0 +1,5 @@
+//! What the business calls things: the semantic model, the typed query, and the reading of questions. Knows nothing of connections.
+
+pub mod query;
+pub mod question;
+pub mod semantic;

@@ -1,0 +1,76 @@
+//! The tools that a model may call: one file each, with their argument and reply types. Knows nothing of the loop or of models.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+pub mod registry;
+pub mod workbench;
+
+pub use registry::Registry;
+pub use workbench::Workbench;
+
+/// What a tool may touch, which decides how calls of one turn are scheduled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Reads only: runs side by side with its siblings.
+    ReadOnly,
+    /// Writes the plan: serial, at most one a turn.
+    Plan,
+}
+
+/// One call, as the loop hands it to a tool.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub call_id: String,
+    pub arguments: Value,
+    /// The id reserved for what this call makes (`q1`, `m1`, `c1`); `None` for tools that make nothing.
+    pub artifact_id: Option<String>,
+    pub cancel: CancellationToken,
+}
+
+/// What a successful call gives back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// What the model is told: compact JSON, or plain text for TodoWrite.
+    pub text: String,
+    /// One line for people.
+    pub summary: String,
+    /// Files made, as (id, kind, path).
+    pub artifacts: Vec<(String, crate::session::event::ArtifactKind, String)>,
+    /// The plan as it is stored now, where the call changed it.
+    pub plan: Option<crate::session::todo::PlanChange>,
+}
+
+/// Why a call failed, in the three ways a model can act on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ToolError {
+    /// The call is wrong; the text says how to make it right.
+    #[error("{0}")]
+    FixTheCall(String),
+    /// A fault that may pass.
+    #[error("{0}; try again later")]
+    TryAgain(String),
+    #[error("{0}")]
+    CannotBeDone(String),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// One tool.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    fn name(&self) -> &'static str;
+    /// What it does and when to use it, for the model.
+    fn description(&self) -> &'static str;
+    /// JSON schema of the arguments.
+    fn schema(&self) -> Value;
+    fn effect(&self) -> Effect {
+        Effect::ReadOnly
+    }
+    /// The letter of the ids that its results get (`q`, `m`, `c`).
+    fn artifact_prefix(&self) -> Option<char> {
+        None
+    }
+    async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError>;
+}

@@ -1,0 +1,147 @@
+//! What a database contains: tables, columns, keys. Facts carry their source; nothing here runs SQL.
+
+use serde::{Deserialize, Serialize};
+
+use crate::warehouse::Dialect;
+
+/// Everything that is known about one database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    pub dialect: Dialect,
+    /// The database's own name (a file's stem for SQLite).
+    pub database: String,
+    /// The schemas that an unqualified name is looked up in, in order; empty where the engine has none.
+    pub search_path: Vec<String>,
+    pub tables: Vec<Table>,
+}
+
+/// Whether a relation stores rows or is computed from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableKind {
+    Table,
+    View,
+}
+
+/// One table or view.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The schema it lives in; `None` where the engine has none (SQLite's main database).
+    pub schema: Option<String>,
+    pub name: String,
+    pub kind: TableKind,
+    pub columns: Vec<Column>,
+    /// Column names; empty when none is declared.
+    pub primary_key: Vec<String>,
+    /// Unique keys beside the primary one.
+    pub unique_keys: Vec<Vec<String>>,
+    pub foreign_keys: Vec<ForeignKey>,
+    pub rows: Option<RowCount>,
+    pub comment: Option<String>,
+    /// Other words for the table, handed down from the semantic model.
+    pub synonyms: Vec<String>,
+}
+
+/// How many rows a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowCount {
+    pub rows: u64,
+    /// Counted, rather than the engine's estimate.
+    pub exact: bool,
+}
+
+/// One column of a table or view.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    pub name: String,
+    /// The type as the database spells it (`DECIMAL(10,2)`, `int4`); empty when it has none.
+    pub declared_type: String,
+    pub data_type: DataType,
+    pub nullable: bool,
+    pub comment: Option<String>,
+    /// Other words for the column, handed down from the semantic model.
+    pub synonyms: Vec<String>,
+    /// What was measured of its values; a profile is a hint for choosing columns, never an answer.
+    pub profile: Option<Profile>,
+}
+
+/// The logical type that a declared type stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataType {
+    Boolean,
+    Integer,
+    /// Approximate number.
+    Float,
+    /// Exact number with `scale` digits after the point, where declared.
+    Decimal {
+        precision: Option<u32>,
+        scale: Option<u32>,
+    },
+    Text,
+    Date,
+    Time,
+    DateTime,
+    /// Instant with an offset or time zone.
+    DateTimeTz,
+    Blob,
+    Json,
+    /// A type of the engine that has no place above, by its name.
+    Other(String),
+}
+
+/// `columns` of one table point at `to_columns` of another, in the same order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    pub columns: Vec<String>,
+    pub to_schema: Option<String>,
+    pub to_table: String,
+    pub to_columns: Vec<String>,
+    pub source: KeySource,
+}
+
+/// Where the knowledge of a key comes from, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// The database enforces it.
+    Declared,
+    /// The semantic model states it.
+    Semantic,
+    /// A uniqueness or inclusion check over all rows found it true.
+    Measured,
+    /// Names and types suggest it.
+    Inferred,
+}
+
+/// What the values of a column look like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Rows looked at.
+    pub rows: u64,
+    pub nulls: u64,
+    pub distinct: u64,
+    /// Smallest and largest value, as text in the engine's own spelling.
+    pub min: Option<String>,
+    pub max: Option<String>,
+    /// Most frequent values with their counts, most frequent first.
+    pub top: Vec<(String, u64)>,
+    /// Only a sample of the table was looked at.
+    pub sampled: bool,
+    pub role: Role,
+}
+
+/// What a column is likely used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Key,
+    Category,
+    Measure,
+    Money,
+    Percentage,
+    Time,
+    Flag,
+    FreeText,
+    Unknown,
+}

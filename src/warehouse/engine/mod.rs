@@ -1,0 +1,1 @@
+//! One file per database: connect, introspect, run checked statements.

@@ -1,0 +1,1 @@
+//! Rows from the engines into frames, typed and lossless.
