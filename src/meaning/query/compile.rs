@@ -91,7 +91,10 @@ pub enum QueryError {
 fn did_you_mean(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        names => format!("; did you mean {}?", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or ")),
+        names => format!(
+            "; did you mean {}?",
+            names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or ")
+        ),
     }
 }
 

@@ -312,7 +312,10 @@ impl Model {
             let dataset = self.dataset(&field.dataset)?;
             return dataset.field(&field.field).map(|f| (dataset, f));
         }
-        let mut hits = self.datasets.iter().filter_map(|d| d.field(&field.field).map(|f| (d, f)));
+        let mut hits = self
+            .datasets
+            .iter()
+            .filter_map(|d| d.field(&field.field).map(|f| (d, f)));
         match (hits.next(), hits.next()) {
             (Some(hit), None) => Some(hit),
             _ => None,
