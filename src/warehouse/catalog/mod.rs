@@ -4,6 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::warehouse::Dialect;
 
+mod lookup;
+mod quote;
+mod types;
+
+pub use quote::quote;
+
 /// Everything that is known about one database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
@@ -13,6 +19,9 @@ pub struct Catalog {
     /// The schemas that an unqualified name is looked up in, in order; empty where the engine has none.
     pub search_path: Vec<String>,
     pub tables: Vec<Table>,
+    /// What could not be read, or not fully, such as a view that no longer compiles.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// Whether a relation stores rows or is computed from others.

@@ -1,1 +1,100 @@
 //! One file per database: connect, introspect, run checked statements.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::fetch::Fetched;
+use crate::warehouse::sql::CheckedSql;
+
+mod error;
+mod sqlite;
+mod target;
+
+pub use error::EngineError;
+pub use sqlite::SqliteEngine;
+pub use target::{ServerUrl, Target, TargetError};
+
+/// How much a statement may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Rows that are kept; one more is asked for, to know whether there are more.
+    pub max_rows: usize,
+    /// From the start of the statement to its last row.
+    pub timeout: Duration,
+}
+
+impl Default for RunLimits {
+    /// 100,000 rows are more than a report can show and still fit in a few megabytes; a minute is more patience than people have.
+    fn default() -> Self {
+        Self { max_rows: 100_000, timeout: Duration::from_secs(60) }
+    }
+}
+
+/// An open database. Cheap to clone: clones share the connections.
+#[derive(Debug, Clone)]
+pub enum Engine {
+    Sqlite(SqliteEngine),
+}
+
+impl Engine {
+    /// Opens `target` for reading only.
+    pub async fn connect(target: &Target) -> Result<Self, EngineError> {
+        match target {
+            Target::Sqlite(path) => Ok(Self::Sqlite(SqliteEngine::open(path).await?)),
+            Target::Postgres(_) | Target::Mysql(_) => Err(EngineError::Open {
+                database: target.to_string(),
+                reason: "this build speaks SQLite only".to_owned(),
+            }),
+        }
+    }
+
+    /// The SQL that the database speaks.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+        }
+    }
+
+    /// The database's place, without password, for people.
+    pub fn display(&self) -> String {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.path().display().to_string(),
+        }
+    }
+
+    /// Reads what the database contains: tables, columns, types, keys (declared and inferred), row counts. No profiles:
+    /// those come from [`crate::warehouse::profile::survey`].
+    pub async fn introspect(&self) -> Result<Catalog, EngineError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.introspect().await,
+        }
+    }
+
+    /// Runs a checked statement and collects up to `limits.max_rows` of its rows.
+    ///
+    /// Errors with [`EngineError::Timeout`] when `limits.timeout` passes and with [`EngineError::Cancelled`] when `cancel`
+    /// fires; the statement has then been stopped in the database too.
+    pub async fn run(
+        &self,
+        sql: &CheckedSql,
+        limits: &RunLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Fetched, EngineError> {
+        if sql.dialect() != self.dialect() {
+            return Err(EngineError::WrongDialect { statement: sql.dialect(), database: self.dialect() });
+        }
+        match self {
+            Self::Sqlite(sqlite) => sqlite.run(sql.text(), limits, cancel).await,
+        }
+    }
+
+    /// The plan that the database would run the statement by, one line a step.
+    pub async fn explain(&self, sql: &CheckedSql, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
+        }
+    }
+}

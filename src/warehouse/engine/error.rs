@@ -1,0 +1,54 @@
+//! What can go wrong between asking a database and holding its rows.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::warehouse::Dialect;
+use crate::warehouse::engine::TargetError;
+use crate::warehouse::fetch::FetchError;
+
+/// Why a database gave no answer.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error("cannot open {database}: {reason}")]
+    Open { database: String, reason: String },
+    /// The server could not be reached, or the connection broke; trying again may help.
+    #[error("no connection to {database}: {reason}; check that the server runs and that it may be reached from here")]
+    Connection { database: String, reason: String },
+    /// The engine's own words about a statement that it would not run.
+    #[error("the database refused the statement: {0}")]
+    Refused(String),
+    /// The statement would do more than read; the connection itself forbids that.
+    #[error("the database is open for reading only, and the statement would do more: {0}")]
+    NotReadOnly(String),
+    #[error("the statement did not end within {} and was stopped; ask for less, or allow more time", seconds(.0))]
+    Timeout(Duration),
+    #[error("cancelled")]
+    Cancelled,
+    /// Another program holds a lock; trying again may help.
+    #[error("the database is locked by another program: {0}")]
+    Locked(String),
+    #[error("the database file is damaged: {0}")]
+    Damaged(String),
+    #[error("statement is for {statement:?}, but the database speaks {database:?}")]
+    WrongDialect { statement: Dialect, database: Dialect },
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    #[error("the database task ended early: {0}")]
+    Interrupted(String),
+}
+
+impl EngineError {
+    /// May the same call succeed a little later?
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Connection { .. } | Self::Locked(_) | Self::Interrupted(_))
+    }
+}
+
+fn seconds(duration: &Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds >= 1.0 { format!("{seconds} s") } else { format!("{} ms", duration.as_millis()) }
+}

@@ -1,0 +1,111 @@
+//! SQLite, through connections that can only read, on threads of their own.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use tokio_util::sync::CancellationToken;
+
+use super::{EngineError, RunLimits};
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::fetch::{Fetched, FrameBuilder};
+
+mod failure;
+mod guard;
+mod introspect;
+mod pool;
+
+use pool::{Pool, Watch};
+
+/// For the engine's own statements about schema and values.
+const OWN_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Rows between two looks at the clock while rows are taken, beside those while they are computed.
+const ROWS_BETWEEN_LOOKS: usize = 4_096;
+
+/// A SQLite file, open for reading. Clones share the connections.
+#[derive(Debug, Clone)]
+pub struct SqliteEngine {
+    pool: Arc<Pool>,
+}
+
+impl SqliteEngine {
+    /// Opens the file at `path`, which must exist, and reads its schema once to be sure that it is a database.
+    pub async fn open(path: &Path) -> Result<Self, EngineError> {
+        let engine = Self { pool: Arc::new(Pool::new(path)) };
+        engine.pool.work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(())).await?;
+        Ok(engine)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.pool.path()
+    }
+
+    /// Reads tables, views, columns and keys.
+    pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
+        let name = self.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let read = move |connection: &Connection, _: &Watch| introspect::read(connection, &name);
+        self.pool.work(OWN_TIMEOUT, &CancellationToken::new(), read).await
+    }
+
+    pub(super) async fn run(
+        &self,
+        sql: &str,
+        limits: &RunLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Fetched, EngineError> {
+        let (sql, max_rows) = (sql.to_owned(), limits.max_rows);
+        let run = move |connection: &Connection, watch: &Watch| fetch(connection, &sql, max_rows, watch);
+        self.pool.work(limits.timeout, cancel, run).await
+    }
+
+    pub(super) async fn explain(&self, sql: &str, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
+        let explain = move |connection: &Connection, _: &Watch| {
+            let mut statement = connection.prepare(&sql)?;
+            let steps = statement.query_map([], |row| row.get::<_, String>(3))?;
+            Ok(steps.collect::<Result<_, _>>()?)
+        };
+        self.pool.work(OWN_TIMEOUT, cancel, explain).await
+    }
+}
+
+/// Runs one statement and keeps its first `max_rows` rows.
+fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> Result<Fetched, EngineError> {
+    let started = Instant::now();
+    let mut statement = connection.prepare(sql)?;
+    if !statement.readonly() {
+        return Err(EngineError::NotReadOnly("it changes the database".to_owned()));
+    }
+    let described = statement.columns();
+    let described = described.iter().map(|c| (c.name().to_owned(), c.decl_type().unwrap_or_default().to_owned()));
+    let mut frame = FrameBuilder::new(described.collect::<Vec<_>>());
+    let mut truncated = false;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if frame.rows() >= max_rows {
+            truncated = true;
+            break;
+        }
+        for (at, column) in frame.columns_mut().iter_mut().enumerate() {
+            match row.get_ref(at)? {
+                ValueRef::Null => column.push_null(),
+                ValueRef::Integer(value) => column.push_integer(value),
+                ValueRef::Real(value) => column.push_float(value),
+                ValueRef::Text(bytes) => column.push_text(bytes),
+                ValueRef::Blob(bytes) => column.push_blob(bytes),
+            }
+        }
+        frame.end_row();
+        if frame.rows() % ROWS_BETWEEN_LOOKS == 0 && watch.is_over() {
+            return Err(EngineError::Cancelled);
+        }
+    }
+    let (frame, columns) = frame.finish()?;
+    Ok(Fetched { frame, columns, truncated, elapsed: started.elapsed() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,0 @@
-//! Rows from the engines into frames, typed and lossless.

@@ -1,0 +1,348 @@
+//! Columns that grow value by value and widen when values of several types meet.
+
+use std::collections::HashSet;
+
+use polars::prelude::{
+    BinaryChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Float64Type, Int64Chunked,
+    Int64Type, IntoColumn, ChunkFullNull, PlSmallStr, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+};
+
+use super::{EXACT_INTEGER, FetchError, ResultColumn};
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::DataType;
+
+/// A first guess at the rows of a result; columns grow by doubling.
+const FIRST_ROWS: usize = 256;
+
+/// Collects the rows of a result whose values say their own type, as SQLite's do.
+pub(crate) struct FrameBuilder {
+    columns: Vec<ColumnBuilder>,
+    rows: usize,
+}
+
+impl FrameBuilder {
+    /// `columns`: name and declared type of each, in order; repeated names are numbered.
+    pub(crate) fn new(columns: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut seen = HashSet::new();
+        let columns = columns
+            .into_iter()
+            .map(|(name, declared)| ColumnBuilder::new(unique_name(name, &mut seen), declared))
+            .collect();
+        Self { columns, rows: 0 }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns, to push one value to each; call [`FrameBuilder::end_row`] after.
+    pub(crate) fn columns_mut(&mut self) -> &mut [ColumnBuilder] {
+        &mut self.columns
+    }
+
+    pub(crate) fn end_row(&mut self) {
+        self.rows += 1;
+    }
+
+    pub(crate) fn finish(self) -> Result<(DataFrame, Vec<ResultColumn>), FetchError> {
+        let (frame, columns): (Vec<_>, Vec<_>) = self.columns.into_iter().map(ColumnBuilder::finish).unzip();
+        Ok((DataFrame::new(self.rows, frame)?, columns))
+    }
+}
+
+/// `name`, or `name_2`, `name_3`, … where it is taken; frames need unique names and SQL does not.
+pub(crate) fn unique_name(name: String, seen: &mut HashSet<String>) -> String {
+    let mut unique = name.clone();
+    let mut number = 2;
+    while !seen.insert(unique.clone()) {
+        unique = format!("{name}_{number}");
+        number += 1;
+    }
+    unique
+}
+
+/// Which kinds of values a column has held.
+#[derive(Default)]
+struct Kinds {
+    integer: bool,
+    float: bool,
+    text: bool,
+    blob: bool,
+}
+
+impl Kinds {
+    fn names(&self) -> String {
+        let kinds = [(self.integer, "integers"), (self.float, "decimals"), (self.text, "text"), (self.blob, "bytes")];
+        kinds.iter().filter(|(held, _)| *held).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+enum Store {
+    /// Only nulls so far, this many.
+    Nulls(usize),
+    Integer(PrimitiveChunkedBuilder<Int64Type>),
+    Float(PrimitiveChunkedBuilder<Float64Type>),
+    Text(StringChunkedBuilder),
+    Blob(BinaryChunkedBuilder),
+    /// Values of several types, each in its own spelling.
+    Mixed(StringChunkedBuilder),
+}
+
+/// What every text value of a column has looked like so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Unseen,
+    Date,
+    DateTime,
+    Other,
+}
+
+pub(crate) struct ColumnBuilder {
+    name: PlSmallStr,
+    declared: String,
+    /// Declared as a number with a fraction, so that integers among its values are numbers that happen to be whole.
+    fractional: bool,
+    store: Store,
+    kinds: Kinds,
+    look: Look,
+    repaired: bool,
+}
+
+impl ColumnBuilder {
+    fn new(name: String, declared: String) -> Self {
+        let fractional = match DataType::from_declared(Dialect::Sqlite, &declared) {
+            DataType::Float => true,
+            DataType::Decimal { scale, .. } => scale != Some(0),
+            _ => false,
+        };
+        Self {
+            name: name.into(),
+            declared,
+            fractional,
+            store: Store::Nulls(0),
+            kinds: Kinds::default(),
+            look: Look::Unseen,
+            repaired: false,
+        }
+    }
+
+    pub(crate) fn push_null(&mut self) {
+        match &mut self.store {
+            Store::Nulls(count) => *count += 1,
+            Store::Integer(values) => values.append_null(),
+            Store::Float(values) => values.append_null(),
+            Store::Text(values) | Store::Mixed(values) => values.append_null(),
+            Store::Blob(values) => values.append_null(),
+        }
+    }
+
+    pub(crate) fn push_integer(&mut self, value: i64) {
+        self.kinds.integer = true;
+        match &mut self.store {
+            Store::Integer(values) => values.append_value(value),
+            Store::Float(values) if exact_as_float(value) => values.append_value(value as f64),
+            Store::Mixed(values) => values.append_value(value.to_string()),
+            Store::Nulls(count) if self.fractional && exact_as_float(value) => {
+                self.store = Store::Float(after_nulls(&self.name, *count));
+                self.push_integer(value);
+            }
+            Store::Nulls(count) => {
+                self.store = Store::Integer(after_nulls(&self.name, *count));
+                self.push_integer(value);
+            }
+            Store::Float(_) | Store::Text(_) | Store::Blob(_) => {
+                self.mix();
+                self.push_integer(value);
+            }
+        }
+    }
+
+    pub(crate) fn push_float(&mut self, value: f64) {
+        self.kinds.float = true;
+        match &mut self.store {
+            Store::Float(values) => values.append_value(value),
+            Store::Mixed(values) => values.append_value(value.to_string()),
+            Store::Nulls(count) => {
+                self.store = Store::Float(after_nulls(&self.name, *count));
+                self.push_float(value);
+            }
+            Store::Integer(_) => {
+                self.widen_to_float();
+                self.push_float(value);
+            }
+            Store::Text(_) | Store::Blob(_) => {
+                self.mix();
+                self.push_float(value);
+            }
+        }
+    }
+
+    /// Text as the database holds it; bytes that are no UTF-8 are replaced, and the column's note says so.
+    pub(crate) fn push_text(&mut self, bytes: &[u8]) {
+        self.kinds.text = true;
+        let text = String::from_utf8_lossy(bytes);
+        self.repaired |= matches!(text, std::borrow::Cow::Owned(_));
+        if self.look != Look::Other {
+            self.look = match (self.look, look_of(text.as_bytes())) {
+                (Look::Unseen, look) => look,
+                (seen, look) if seen == look => look,
+                _ => Look::Other,
+            };
+        }
+        match &mut self.store {
+            Store::Text(values) | Store::Mixed(values) => values.append_value(&*text),
+            Store::Nulls(count) => {
+                let mut values = StringChunkedBuilder::new(self.name.clone(), FIRST_ROWS.max(*count));
+                (0..*count).for_each(|_| values.append_null());
+                values.append_value(&*text);
+                self.store = Store::Text(values);
+            }
+            Store::Integer(_) | Store::Float(_) | Store::Blob(_) => {
+                self.mix();
+                if let Store::Mixed(values) = &mut self.store {
+                    values.append_value(&*text);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn push_blob(&mut self, bytes: &[u8]) {
+        self.kinds.blob = true;
+        match &mut self.store {
+            Store::Blob(values) => values.append_value(bytes),
+            Store::Mixed(values) => values.append_value(hex(bytes)),
+            Store::Nulls(count) => {
+                let mut values = BinaryChunkedBuilder::new(self.name.clone(), FIRST_ROWS.max(*count));
+                (0..*count).for_each(|_| values.append_null());
+                values.append_value(bytes);
+                self.store = Store::Blob(values);
+            }
+            Store::Integer(_) | Store::Float(_) | Store::Text(_) => {
+                self.mix();
+                self.push_blob(bytes);
+            }
+        }
+    }
+
+    /// Integers become floats when all of them stay exact, and text beside floats otherwise.
+    fn widen_to_float(&mut self) {
+        let Store::Integer(values) = std::mem::replace(&mut self.store, Store::Nulls(0)) else { return };
+        let values: Int64Chunked = values.finish();
+        if values.iter().flatten().all(exact_as_float) {
+            let mut floats = PrimitiveChunkedBuilder::<Float64Type>::new(self.name.clone(), values.len() * 2);
+            values.iter().for_each(|value| match value {
+                Some(value) => floats.append_value(value as f64),
+                None => floats.append_null(),
+            });
+            self.store = Store::Float(floats);
+        } else {
+            self.store = Store::Mixed(spell(&self.name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))));
+        }
+    }
+
+    /// Rewrites what is there in its own spelling, so that values of another type can join.
+    fn mix(&mut self) {
+        let name = self.name.clone();
+        self.store = match std::mem::replace(&mut self.store, Store::Nulls(0)) {
+            Store::Nulls(count) => Store::Mixed(spell(&name, count, (0..count).map(|_| None))),
+            Store::Integer(values) => {
+                let values = values.finish();
+                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))))
+            }
+            Store::Float(values) => {
+                let values: Float64Chunked = values.finish();
+                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))))
+            }
+            Store::Blob(values) => {
+                let values = values.finish();
+                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(hex))))
+            }
+            Store::Text(values) | Store::Mixed(values) => Store::Mixed(values),
+        };
+    }
+
+    fn finish(self) -> (Column, ResultColumn) {
+        let declared = DataType::from_declared(Dialect::Sqlite, &self.declared);
+        let mixed = matches!(self.store, Store::Mixed(_));
+        let name = self.name.clone();
+        let (column, data_type) = match self.store {
+            Store::Nulls(count) => all_null(name, count, declared),
+            Store::Integer(values) => (values.finish().into_column(), DataType::Integer),
+            Store::Float(values) => (values.finish().into_column(), DataType::Float),
+            Store::Text(values) => (values.finish().into_column(), text_type(self.look, declared)),
+            Store::Mixed(values) => (values.finish().into_column(), DataType::Text),
+            Store::Blob(values) => (values.finish().into_column(), DataType::Blob),
+        };
+        let note = match (mixed, self.repaired) {
+            (true, _) => Some(format!("values of several types ({}) are kept as text", self.kinds.names())),
+            (false, true) => Some("some values are not valid UTF-8; the bytes at fault are shown as \u{FFFD}".to_owned()),
+            (false, false) => None,
+        };
+        (column, ResultColumn { name: self.name.to_string(), declared_type: self.declared, data_type, note })
+    }
+}
+
+fn exact_as_float(value: i64) -> bool {
+    value.unsigned_abs() <= EXACT_INTEGER
+}
+
+fn after_nulls<T: polars::prelude::PolarsNumericType>(name: &PlSmallStr, nulls: usize) -> PrimitiveChunkedBuilder<T> {
+    let mut values = PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS.max(nulls));
+    (0..nulls).for_each(|_| values.append_null());
+    values
+}
+
+fn spell(name: &PlSmallStr, rows: usize, values: impl Iterator<Item = Option<String>>) -> StringChunkedBuilder {
+    let mut spelled = StringChunkedBuilder::new(name.clone(), rows * 2);
+    values.for_each(|value| spelled.append_option(value));
+    spelled
+}
+
+/// A column without a single value takes the type that it was declared with.
+fn all_null(name: PlSmallStr, rows: usize, declared: DataType) -> (Column, DataType) {
+    match declared {
+        DataType::Integer => (Int64Chunked::full_null(name, rows).into_column(), DataType::Integer),
+        DataType::Float | DataType::Decimal { .. } => (Float64Chunked::full_null(name, rows).into_column(), DataType::Float),
+        DataType::Boolean => (Int64Chunked::full_null(name, rows).into_column(), DataType::Integer),
+        other => (StringChunked::full_null(name, rows).into_column(), other),
+    }
+}
+
+fn text_type(look: Look, declared: DataType) -> DataType {
+    match (look, declared) {
+        (Look::Date, _) => DataType::Date,
+        (Look::DateTime, _) => DataType::DateTime,
+        (_, DataType::Json) => DataType::Json,
+        _ => DataType::Text,
+    }
+}
+
+/// Is this `YYYY-MM-DD`, or that followed by a time? Only the shape is looked at, and the ranges of month and day.
+fn look_of(text: &[u8]) -> Look {
+    let digits = |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let two = |at: usize| match text.get(at..at + 2) {
+        Some([tens, ones]) => u32::from(*tens) * 10 + u32::from(*ones) - 11 * u32::from(b'0'),
+        _ => u32::MAX,
+    };
+    let date = digits(0..4)
+        && text.get(4) == Some(&b'-')
+        && digits(5..7)
+        && text.get(7) == Some(&b'-')
+        && digits(8..10)
+        && (1..=12).contains(&two(5))
+        && (1..=31).contains(&two(8));
+    match text.get(10) {
+        None if date => Look::Date,
+        Some(b' ' | b'T')
+            if date && digits(11..13) && text.get(13) == Some(&b':') && digits(14..16) && two(11) < 24 && two(14) < 60 =>
+        {
+            Look::DateTime
+        }
+        _ => Look::Other,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("x'{digits}'")
+}
