@@ -6,7 +6,13 @@ use crate::warehouse::Dialect;
 impl Catalog {
     /// A catalog without tables.
     pub fn empty(dialect: Dialect, database: impl Into<String>) -> Self {
-        Self { dialect, database: database.into(), search_path: vec![], tables: vec![], notes: vec![] }
+        Self {
+            dialect,
+            database: database.into(),
+            search_path: vec![],
+            tables: vec![],
+            notes: vec![],
+        }
     }
 
     /// The table called `name`, plain or as `schema.table`.
@@ -26,9 +32,18 @@ impl Catalog {
     /// The table called exactly so in exactly that schema, up to case where the dialect folds it.
     pub fn table_in(&self, schema: Option<&str>, name: &str) -> Option<&Table> {
         let in_schema = |table: &&Table| schema.is_none() || same(table.schema.as_deref(), schema);
-        self.tables.iter().filter(in_schema).find(|table| table.name == name).or_else(|| {
-            only(self.tables.iter().filter(in_schema).filter(|table| self.alike(&table.name, name)))
-        })
+        self.tables
+            .iter()
+            .filter(in_schema)
+            .find(|table| table.name == name)
+            .or_else(|| {
+                only(
+                    self.tables
+                        .iter()
+                        .filter(in_schema)
+                        .filter(|table| self.alike(&table.name, name)),
+                )
+            })
     }
 
     /// The table that a foreign key points at.
@@ -43,12 +58,21 @@ impl Catalog {
 
     fn position(&self, name: &str) -> Option<usize> {
         let along_path = |fits: &dyn Fn(&Table) -> bool| {
-            let found: Vec<usize> =
-                self.tables.iter().enumerate().filter(|(_, table)| fits(table)).map(|(at, _)| at).collect();
+            let found: Vec<usize> = self
+                .tables
+                .iter()
+                .enumerate()
+                .filter(|(_, table)| fits(table))
+                .map(|(at, _)| at)
+                .collect();
             self.search_path
                 .iter()
                 .find_map(|schema| {
-                    let here = |at: &&usize| self.tables.get(**at).is_some_and(|t| t.schema.as_deref() == Some(schema.as_str()));
+                    let here = |at: &&usize| {
+                        self.tables
+                            .get(**at)
+                            .is_some_and(|t| t.schema.as_deref() == Some(schema.as_str()))
+                    };
                     only(found.iter().filter(here)).copied()
                 })
                 .or_else(|| only(found.into_iter()))
@@ -85,10 +109,13 @@ impl Table {
 
     /// The column called `name`: the exact spelling first, then any case as long as only one column has it.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns
-            .iter()
-            .find(|column| column.name == name)
-            .or_else(|| only(self.columns.iter().filter(|column| column.name.to_lowercase() == name.to_lowercase())))
+        self.columns.iter().find(|column| column.name == name).or_else(|| {
+            only(
+                self.columns
+                    .iter()
+                    .filter(|column| column.name.to_lowercase() == name.to_lowercase()),
+            )
+        })
     }
 
     /// Do `columns` hold each combination of values at most once, by the primary key or a unique key?
@@ -96,7 +123,10 @@ impl Table {
     /// A superset of a key is unique too. Names are compared without case.
     pub fn is_unique(&self, columns: &[&str]) -> bool {
         let covers = |key: &Vec<String>| {
-            !key.is_empty() && key.iter().all(|part| columns.iter().any(|column| column.eq_ignore_ascii_case(part)))
+            !key.is_empty()
+                && key
+                    .iter()
+                    .all(|part| columns.iter().any(|column| column.eq_ignore_ascii_case(part)))
         };
         covers(&self.primary_key) || self.unique_keys.iter().any(covers)
     }
@@ -165,7 +195,9 @@ mod tests {
     #[test]
     fn the_exact_spelling_wins_and_a_tie_is_no_match() {
         let mut catalog = Catalog::empty(Dialect::Postgres, "shop");
-        catalog.tables = ["Sales", "sales", "Item", "ITEM"].map(|name| table(None, name, &[])).into();
+        catalog.tables = ["Sales", "sales", "Item", "ITEM"]
+            .map(|name| table(None, name, &[]))
+            .into();
         assert_eq!(catalog.table("sales").map(|table| table.name.as_str()), Some("sales"));
         assert_eq!(catalog.table("Sales").map(|table| table.name.as_str()), Some("Sales"));
         assert_eq!(catalog.table("item"), None);
@@ -175,7 +207,9 @@ mod tests {
     fn a_plain_name_is_looked_up_along_the_search_path() {
         let mut catalog = Catalog::empty(Dialect::Postgres, "shop");
         catalog.search_path = vec!["app".into(), "public".into()];
-        catalog.tables = ["public", "app", "old"].map(|schema| table(Some(schema), "sales", &[])).into();
+        catalog.tables = ["public", "app", "old"]
+            .map(|schema| table(Some(schema), "sales", &[]))
+            .into();
         let schema = |name: &str| catalog.table(name).and_then(|table| table.schema.clone());
         assert_eq!(schema("sales").as_deref(), Some("app"));
         assert_eq!(schema("old.sales").as_deref(), Some("old"));

@@ -27,7 +27,9 @@ pub fn quote(dialect: Dialect, name: &str) -> String {
 
 fn is_safe_bare(dialect: Dialect, name: &str) -> bool {
     let mut characters = name.chars();
-    let starts_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    let starts_well = characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     let goes_on_well = characters.all(|next| next.is_ascii_alphanumeric() || next == '_');
     let keeps_case = match dialect {
         Dialect::Postgres => !name.bytes().any(|byte| byte.is_ascii_uppercase()),
@@ -74,7 +76,11 @@ mod tests {
         for word in RESERVED.iter() {
             let quoted = quote(Dialect::Sqlite, word);
             let sql = format!("SELECT x.{quoted} FROM (SELECT 7 AS {quoted}) x");
-            assert_eq!(connection.query_row(&sql, [], |row| row.get::<_, i64>(0)), Ok(7), "{sql}");
+            assert_eq!(
+                connection.query_row(&sql, [], |row| row.get::<_, i64>(0)),
+                Ok(7),
+                "{sql}"
+            );
         }
     }
 }

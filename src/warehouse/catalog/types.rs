@@ -15,13 +15,19 @@ impl DataType {
             "BIT" if first().is_none_or(|bits| bits == 1) => Self::Boolean,
             "TINYINT" if dialect == Dialect::Mysql && first() == Some(1) => Self::Boolean,
             "DECIMAL" | "NUMERIC" | "NUMBER" | "DEC" | "FIXED" | "BIGNUMERIC" => decimal(&arguments),
-            "MONEY" | "SMALLMONEY" | "CURRENCY" => Self::Decimal { precision: None, scale: None },
+            "MONEY" | "SMALLMONEY" | "CURRENCY" => Self::Decimal {
+                precision: None,
+                scale: None,
+            },
             "JSON" | "JSONB" => Self::Json,
             "DATE" => Self::Date,
             "TIME" | "TIME WITHOUT TIME ZONE" => Self::Time,
-            "DATETIME" | "TIMESTAMP" | "TIMESTAMP WITHOUT TIME ZONE" | "SMALLDATETIME" | "DATETIME2" | "TIMESTAMP_NTZ" => {
-                Self::DateTime
-            }
+            "DATETIME"
+            | "TIMESTAMP"
+            | "TIMESTAMP WITHOUT TIME ZONE"
+            | "SMALLDATETIME"
+            | "DATETIME2"
+            | "TIMESTAMP_NTZ" => Self::DateTime,
             "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMP_TZ" | "TIMESTAMP_LTZ" | "DATETIMEOFFSET" => {
                 Self::DateTimeTz
             }
@@ -75,7 +81,10 @@ fn split(declared: &str) -> (String, Vec<u32>) {
         return (words(&upper), vec![]);
     };
     let (inside, tail) = rest.split_once(')').unwrap_or((rest, ""));
-    let arguments = inside.split(',').filter_map(|argument| argument.trim().parse().ok()).collect();
+    let arguments = inside
+        .split(',')
+        .filter_map(|argument| argument.trim().parse().ok())
+        .collect();
     (words(&format!("{head} {tail}")), arguments)
 }
 
@@ -118,7 +127,10 @@ mod tests {
     #[test]
     fn a_tinyint_of_one_digit_is_a_boolean_in_mysql_alone() {
         assert_eq!(DataType::from_declared(Dialect::Mysql, "tinyint(1)"), DataType::Boolean);
-        assert_eq!(DataType::from_declared(Dialect::Sqlite, "tinyint(1)"), DataType::Integer);
+        assert_eq!(
+            DataType::from_declared(Dialect::Sqlite, "tinyint(1)"),
+            DataType::Integer
+        );
         assert_eq!(DataType::from_declared(Dialect::Mysql, "tinyint(4)"), DataType::Integer);
     }
 }

@@ -50,5 +50,9 @@ impl EngineError {
 
 fn seconds(duration: &Duration) -> String {
     let seconds = duration.as_secs_f64();
-    if seconds >= 1.0 { format!("{seconds} s") } else { format!("{} ms", duration.as_millis()) }
+    if seconds >= 1.0 {
+        format!("{seconds} s")
+    } else {
+        format!("{} ms", duration.as_millis())
+    }
 }

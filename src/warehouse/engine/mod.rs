@@ -29,7 +29,10 @@ pub struct RunLimits {
 impl Default for RunLimits {
     /// 100,000 rows are more than a report can show and still fit in a few megabytes; a minute is more patience than people have.
     fn default() -> Self {
-        Self { max_rows: 100_000, timeout: Duration::from_secs(60) }
+        Self {
+            max_rows: 100_000,
+            timeout: Duration::from_secs(60),
+        }
     }
 }
 
@@ -84,7 +87,10 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
         if sql.dialect() != self.dialect() {
-            return Err(EngineError::WrongDialect { statement: sql.dialect(), database: self.dialect() });
+            return Err(EngineError::WrongDialect {
+                statement: sql.dialect(),
+                database: self.dialect(),
+            });
         }
         match self {
             Self::Sqlite(sqlite) => sqlite.run(sql.text(), limits, cancel).await,

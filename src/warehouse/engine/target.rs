@@ -34,7 +34,9 @@ impl ServerUrl {
 /// Why a `--db` value names no usable database.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
-    #[error("no database is named; write a file or a URL, such as `--db sales.sqlite` or `--db postgres://user@host/name`")]
+    #[error(
+        "no database is named; write a file or a URL, such as `--db sales.sqlite` or `--db postgres://user@host/name`"
+    )]
     Empty,
     #[error("no such file: {}; a database is never created here, check the path", .0.display())]
     NoSuchFile(PathBuf),
@@ -62,7 +64,11 @@ impl Target {
         }
         if let Some(path) = strip_scheme(text, "sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            return if path.is_empty() { Err(TargetError::Empty) } else { sqlite_file(Path::new(path)) };
+            return if path.is_empty() {
+                Err(TargetError::Empty)
+            } else {
+                sqlite_file(Path::new(path))
+            };
         }
         match text.split_once("://") {
             None => sqlite_file(Path::new(text)),
@@ -73,12 +79,17 @@ impl Target {
     /// The name by which people call the database: a file's stem, or the last part of a URL's path.
     pub fn name(&self) -> String {
         match self {
-            Self::Sqlite(path) => {
-                path.file_stem().map_or_else(|| path.display().to_string(), |stem| stem.to_string_lossy().into_owned())
-            }
+            Self::Sqlite(path) => path.file_stem().map_or_else(
+                || path.display().to_string(),
+                |stem| stem.to_string_lossy().into_owned(),
+            ),
             Self::Postgres(url) | Self::Mysql(url) => {
                 let path = url.0.split(['?', '#']).next().unwrap_or_default();
-                path.rsplit('/').next().filter(|name| !name.contains('@')).unwrap_or_default().to_owned()
+                path.rsplit('/')
+                    .next()
+                    .filter(|name| !name.contains('@'))
+                    .unwrap_or_default()
+                    .to_owned()
             }
         }
     }
@@ -116,13 +127,18 @@ impl fmt::Debug for ServerUrl {
 /// `text` after `scheme`, whatever the case of the scheme.
 fn strip_scheme<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let head = text.get(..scheme.len())?;
-    head.eq_ignore_ascii_case(scheme).then(|| text.get(scheme.len()..)).flatten()
+    head.eq_ignore_ascii_case(scheme)
+        .then(|| text.get(scheme.len()..))
+        .flatten()
 }
 
 fn sqlite_file(path: &Path) -> Result<Target, TargetError> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => TargetError::NoSuchFile(path.to_owned()),
-        _ => TargetError::Unreadable { path: path.to_owned(), reason: error.to_string() },
+        _ => TargetError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        },
     };
     let about = fs::metadata(path).map_err(unreadable)?;
     if about.is_dir() {
@@ -133,7 +149,9 @@ fn sqlite_file(path: &Path) -> Result<Target, TargetError> {
     }
     let mut head = Vec::with_capacity(SQLITE_MAGIC.len());
     let file = fs::File::open(path).map_err(unreadable)?;
-    file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
+    file.take(SQLITE_MAGIC.len() as u64)
+        .read_to_end(&mut head)
+        .map_err(unreadable)?;
     if head.is_empty() || head == SQLITE_MAGIC {
         Ok(Target::Sqlite(path.to_owned()))
     } else {
@@ -148,7 +166,10 @@ fn server(scheme: &str, rest: &str, whole: &str) -> Result<Target, TargetError> 
         _ => return Err(TargetError::UnknownScheme(scheme.to_owned())),
     };
     if rest.is_empty() || rest.ends_with('@') {
-        return Err(TargetError::NoHost { scheme: scheme.to_owned(), url: redact(whole) });
+        return Err(TargetError::NoHost {
+            scheme: scheme.to_owned(),
+            url: redact(whole),
+        });
     }
     let scheme = if scheme == "mariadb" { "mysql" } else { scheme };
     Ok(make(ServerUrl(format!("{scheme}://{rest}"))))
@@ -156,8 +177,12 @@ fn server(scheme: &str, rest: &str, whole: &str) -> Result<Target, TargetError> 
 
 /// `url` with the password, and every option whose name speaks of one, replaced by `***`.
 fn redact(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (place, options) = rest.split_once('?').map_or((rest, None), |(place, options)| (place, Some(options)));
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (place, options) = rest
+        .split_once('?')
+        .map_or((rest, None), |(place, options)| (place, Some(options)));
     // A password may hold `/` or `@` unescaped, so everything up to the last `@` belongs to the credentials.
     let place = match place.rsplit_once('@') {
         Some((credentials, host)) => match credentials.split_once(':') {
@@ -175,7 +200,11 @@ fn redact(url: &str) -> String {
 
 fn redact_option(option: &str) -> String {
     match option.split_once('=') {
-        Some((name, _)) if ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.to_lowercase().contains(word)) => {
+        Some((name, _))
+            if ["pass", "pwd", "secret", "token", "key"]
+                .iter()
+                .any(|word| name.to_lowercase().contains(word)) =>
+        {
             format!("{name}=***")
         }
         _ => option.to_owned(),
@@ -199,8 +228,17 @@ mod tests {
     #[test]
     fn every_spelling_of_a_file_names_the_same_database() {
         let (_dir, path) = database();
-        for spelling in [path.clone(), format!("sqlite:{path}"), format!("sqlite://{path}"), format!("SQLite:{path}")] {
-            assert_eq!(Target::parse(&spelling), Ok(Target::Sqlite(PathBuf::from(&path))), "{spelling}");
+        for spelling in [
+            path.clone(),
+            format!("sqlite:{path}"),
+            format!("sqlite://{path}"),
+            format!("SQLite:{path}"),
+        ] {
+            assert_eq!(
+                Target::parse(&spelling),
+                Ok(Target::Sqlite(PathBuf::from(&path))),
+                "{spelling}"
+            );
         }
         assert_eq!(Target::parse(&path).unwrap().name(), "shop");
     }
@@ -228,10 +266,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case("postgres://ann:s3cr3t@db.example:5432/sales", "postgres://ann:***@db.example:5432/sales", "sales")]
+    #[case(
+        "postgres://ann:s3cr3t@db.example:5432/sales",
+        "postgres://ann:***@db.example:5432/sales",
+        "sales"
+    )]
     #[case("postgresql://ann@db/sales", "postgresql://ann@db/sales", "sales")]
     #[case("mariadb://ann:p@ss/word@db/sales", "mysql://ann:***@db/sales", "sales")]
-    #[case("mysql://db/sales?password=x&ssl-mode=REQUIRED", "mysql://db/sales?password=***&ssl-mode=REQUIRED", "sales")]
+    #[case(
+        "mysql://db/sales?password=x&ssl-mode=REQUIRED",
+        "mysql://db/sales?password=***&ssl-mode=REQUIRED",
+        "sales"
+    )]
     fn a_server_is_shown_without_its_password(#[case] url: &str, #[case] shown: &str, #[case] name: &str) {
         let target = Target::parse(url).unwrap();
         assert_eq!(target.to_string(), shown);

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use polars::prelude::{
-    BinaryChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Float64Type, Int64Chunked,
-    Int64Type, IntoColumn, ChunkFullNull, PlSmallStr, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+    BinaryChunkedBuilder, ChunkFullNull, ChunkedBuilder, Column, DataFrame, Float64Chunked, Float64Type, Int64Chunked,
+    Int64Type, IntoColumn, PlSmallStr, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
 };
 
 use super::{EXACT_INTEGER, FetchError, ResultColumn};
@@ -72,8 +72,18 @@ struct Kinds {
 
 impl Kinds {
     fn names(&self) -> String {
-        let kinds = [(self.integer, "integers"), (self.float, "decimals"), (self.text, "text"), (self.blob, "bytes")];
-        kinds.iter().filter(|(held, _)| *held).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+        let kinds = [
+            (self.integer, "integers"),
+            (self.float, "decimals"),
+            (self.text, "text"),
+            (self.blob, "bytes"),
+        ];
+        kinds
+            .iter()
+            .filter(|(held, _)| *held)
+            .map(|(_, name)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -226,7 +236,9 @@ impl ColumnBuilder {
 
     /// Integers become floats when all of them stay exact, and text beside floats otherwise.
     fn widen_to_float(&mut self) {
-        let Store::Integer(values) = std::mem::replace(&mut self.store, Store::Nulls(0)) else { return };
+        let Store::Integer(values) = std::mem::replace(&mut self.store, Store::Nulls(0)) else {
+            return;
+        };
         let values: Int64Chunked = values.finish();
         if values.iter().flatten().all(exact_as_float) {
             let mut floats = PrimitiveChunkedBuilder::<Float64Type>::new(self.name.clone(), values.len() * 2);
@@ -236,7 +248,11 @@ impl ColumnBuilder {
             });
             self.store = Store::Float(floats);
         } else {
-            self.store = Store::Mixed(spell(&self.name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))));
+            self.store = Store::Mixed(spell(
+                &self.name,
+                values.len(),
+                values.iter().map(|v| v.map(|v| v.to_string())),
+            ));
         }
     }
 
@@ -247,11 +263,19 @@ impl ColumnBuilder {
             Store::Nulls(count) => Store::Mixed(spell(&name, count, (0..count).map(|_| None))),
             Store::Integer(values) => {
                 let values = values.finish();
-                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))))
+                Store::Mixed(spell(
+                    &name,
+                    values.len(),
+                    values.iter().map(|v| v.map(|v| v.to_string())),
+                ))
             }
             Store::Float(values) => {
                 let values: Float64Chunked = values.finish();
-                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(|v| v.to_string()))))
+                Store::Mixed(spell(
+                    &name,
+                    values.len(),
+                    values.iter().map(|v| v.map(|v| v.to_string())),
+                ))
             }
             Store::Blob(values) => {
                 let values = values.finish();
@@ -274,11 +298,24 @@ impl ColumnBuilder {
             Store::Blob(values) => (values.finish().into_column(), DataType::Blob),
         };
         let note = match (mixed, self.repaired) {
-            (true, _) => Some(format!("values of several types ({}) are kept as text", self.kinds.names())),
-            (false, true) => Some("some values are not valid UTF-8; the bytes at fault are shown as \u{FFFD}".to_owned()),
+            (true, _) => Some(format!(
+                "values of several types ({}) are kept as text",
+                self.kinds.names()
+            )),
+            (false, true) => {
+                Some("some values are not valid UTF-8; the bytes at fault are shown as \u{FFFD}".to_owned())
+            }
             (false, false) => None,
         };
-        (column, ResultColumn { name: self.name.to_string(), declared_type: self.declared, data_type, note })
+        (
+            column,
+            ResultColumn {
+                name: self.name.to_string(),
+                declared_type: self.declared,
+                data_type,
+                note,
+            },
+        )
     }
 }
 
@@ -302,7 +339,9 @@ fn spell(name: &PlSmallStr, rows: usize, values: impl Iterator<Item = Option<Str
 fn all_null(name: PlSmallStr, rows: usize, declared: DataType) -> (Column, DataType) {
     match declared {
         DataType::Integer => (Int64Chunked::full_null(name, rows).into_column(), DataType::Integer),
-        DataType::Float | DataType::Decimal { .. } => (Float64Chunked::full_null(name, rows).into_column(), DataType::Float),
+        DataType::Float | DataType::Decimal { .. } => {
+            (Float64Chunked::full_null(name, rows).into_column(), DataType::Float)
+        }
         DataType::Boolean => (Int64Chunked::full_null(name, rows).into_column(), DataType::Integer),
         other => (StringChunked::full_null(name, rows).into_column(), other),
     }
@@ -319,7 +358,8 @@ fn text_type(look: Look, declared: DataType) -> DataType {
 
 /// Is this `YYYY-MM-DD`, or that followed by a time? Only the shape is looked at, and the ranges of month and day.
 fn look_of(text: &[u8]) -> Look {
-    let digits = |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let digits =
+        |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     let two = |at: usize| match text.get(at..at + 2) {
         Some([tens, ones]) => u32::from(*tens) * 10 + u32::from(*ones) - 11 * u32::from(b'0'),
         _ => u32::MAX,
@@ -334,7 +374,12 @@ fn look_of(text: &[u8]) -> Look {
     match text.get(10) {
         None if date => Look::Date,
         Some(b' ' | b'T')
-            if date && digits(11..13) && text.get(13) == Some(&b':') && digits(14..16) && two(11) < 24 && two(14) < 60 =>
+            if date
+                && digits(11..13)
+                && text.get(13) == Some(&b':')
+                && digits(14..16)
+                && two(11) < 24
+                && two(14) < 60 =>
         {
             Look::DateTime
         }

@@ -67,14 +67,19 @@ pub(crate) fn decimal_text(unscaled: i128, scale: usize) -> String {
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
     let (whole, fraction) = digits.split_at(digits.len().saturating_sub(scale));
     let sign = if unscaled < 0 { "-" } else { "" };
-    if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    if scale == 0 {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    }
 }
 
 /// Days since 1970-01-01 as a date; beyond the calendar of the years -9999 to 9999, the count of days itself.
 fn iso_date(days: i64) -> String {
     let epoch = jiff::civil::date(1970, 1, 1);
     let span = jiff::Span::new().try_days(days);
-    span.and_then(|span| epoch.checked_add(span)).map_or_else(|_| format!("{days} days"), |date| date.to_string())
+    span.and_then(|span| epoch.checked_add(span))
+        .map_or_else(|_| format!("{days} days"), |date| date.to_string())
 }
 
 fn iso_datetime(at: i64, unit: TimeUnit, instant: bool) -> String {

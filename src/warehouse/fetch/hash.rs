@@ -10,7 +10,10 @@ const BUFFER: usize = 1 << 16;
 ///
 /// The same for the same rows in the same order, whatever the chunks, the file format or the version of polars.
 pub fn content_hash(frame: &DataFrame) -> String {
-    let mut digest = Digester { sha: Sha256::new(), buffer: Vec::with_capacity(BUFFER + 64) };
+    let mut digest = Digester {
+        sha: Sha256::new(),
+        buffer: Vec::with_capacity(BUFFER + 64),
+    };
     digest.number(frame.height() as u64);
     digest.number(frame.width() as u64);
     for column in frame.columns() {
@@ -30,9 +33,21 @@ impl Digester {
     fn column(&mut self, column: &Column) {
         let series = column.as_materialized_series();
         match series.dtype() {
-            DataType::Int64 => series.i64().into_iter().flatten().for_each(|v| self.fixed(v.map(i64::to_le_bytes))),
-            DataType::Float64 => series.f64().into_iter().flatten().for_each(|v| self.fixed(v.map(canonical_float))),
-            DataType::String => series.str().into_iter().flatten().for_each(|v| self.text(v.map(str::as_bytes))),
+            DataType::Int64 => series
+                .i64()
+                .into_iter()
+                .flatten()
+                .for_each(|v| self.fixed(v.map(i64::to_le_bytes))),
+            DataType::Float64 => series
+                .f64()
+                .into_iter()
+                .flatten()
+                .for_each(|v| self.fixed(v.map(canonical_float))),
+            DataType::String => series
+                .str()
+                .into_iter()
+                .flatten()
+                .for_each(|v| self.text(v.map(str::as_bytes))),
             DataType::Binary => series.binary().into_iter().flatten().for_each(|v| self.text(v)),
             _ => series.iter().for_each(|value| match value {
                 AnyValue::Null => self.text(None),

@@ -71,7 +71,11 @@ pub enum FetchError {
     #[error("the rows do not fit into a frame: {0}")]
     Frame(#[from] PolarsError),
     #[error("cannot {action} {path}: {reason}")]
-    File { action: &'static str, path: String, reason: String },
+    File {
+        action: &'static str,
+        path: String,
+        reason: String,
+    },
     #[error("{path} does not hold the rows that were saved: {reason}; run the query again")]
     Damaged { path: String, reason: String },
 }
@@ -101,7 +105,13 @@ impl ResultSet {
         if index >= self.row_count {
             return None;
         }
-        Some(self.frame.columns().iter().map(|column| column.get(index).map_or(Value::Null, |v| exact_json(&v))).collect())
+        Some(
+            self.frame
+                .columns()
+                .iter()
+                .map(|column| column.get(index).map_or(Value::Null, |v| exact_json(&v)))
+                .collect(),
+        )
     }
 
     /// The value in row `index` of the column called `name`; `None` where there is no such cell.

@@ -46,7 +46,10 @@ impl ResultSet {
         })?;
         replace(&path, |file| {
             ParquetWriter::new(file)
-                .with_key_value_metadata(Some(KeyValueMetadata::from_static(vec![(METADATA_KEY.to_owned(), metadata)])))
+                .with_key_value_metadata(Some(KeyValueMetadata::from_static(vec![(
+                    METADATA_KEY.to_owned(),
+                    metadata,
+                )])))
                 .finish(&mut self.frame.clone())
                 .map(|_| ())
                 .map_err(std::io::Error::other)
@@ -60,13 +63,19 @@ impl ResultSet {
     pub fn load(dir: &Path, id: &str) -> Result<Self, FetchError> {
         let path = dir.join(format!("{id}.parquet"));
         let sql_path = dir.join(format!("{id}.sql"));
-        let damaged = |reason: String| FetchError::Damaged { path: path.display().to_string(), reason };
+        let damaged = |reason: String| FetchError::Damaged {
+            path: path.display().to_string(),
+            reason,
+        };
         let file = File::open(&path).map_err(|error| file_error("read", &path, &error))?;
         let sql = fs::read_to_string(&sql_path).map_err(|error| file_error("read", &sql_path, &error))?;
         let mut reader = ParquetReader::new(file);
         let stored = reader.get_metadata().map_err(|error| damaged(error.to_string()))?;
         let metadata = stored.key_value_metadata().as_ref().and_then(|pairs| {
-            pairs.iter().find(|pair| pair.key == METADATA_KEY).and_then(|pair| pair.value.clone())
+            pairs
+                .iter()
+                .find(|pair| pair.key == METADATA_KEY)
+                .and_then(|pair| pair.value.clone())
         });
         let metadata = metadata.ok_or_else(|| damaged("it was not written by analyst".to_owned()))?;
         let metadata: Metadata = serde_json::from_str(&metadata).map_err(|error| damaged(error.to_string()))?;
@@ -93,7 +102,9 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) ->
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let aside = path.with_file_name(name);
-    let written = File::create(&aside).and_then(|mut file| write(&mut file)).and_then(|()| fs::rename(&aside, path));
+    let written = File::create(&aside)
+        .and_then(|mut file| write(&mut file))
+        .and_then(|()| fs::rename(&aside, path));
     written.map_err(|error| {
         // What is left of a failed attempt is of no use; if it cannot be removed, the first error says more.
         let _ = fs::remove_file(&aside);
@@ -102,5 +113,9 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) ->
 }
 
 fn file_error(action: &'static str, path: &Path, reason: &impl ToString) -> FetchError {
-    FetchError::File { action, path: path.display().to_string(), reason: reason.to_string() }
+    FetchError::File {
+        action,
+        path: path.display().to_string(),
+        reason: reason.to_string(),
+    }
 }

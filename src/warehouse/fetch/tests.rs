@@ -10,7 +10,12 @@ fn typed(declared: &str, push: impl FnOnce(&mut FrameBuilder)) -> ResultSet {
     let mut rows = FrameBuilder::new([("v".to_owned(), declared.to_owned())]);
     push(&mut rows);
     let (frame, columns) = rows.finish().unwrap();
-    let fetched = Fetched { frame, columns, truncated: false, elapsed: Duration::from_millis(3) };
+    let fetched = Fetched {
+        frame,
+        columns,
+        truncated: false,
+        elapsed: Duration::from_millis(3),
+    };
     ResultSet::new("q1", "SELECT v FROM t", fetched)
 }
 
@@ -43,7 +48,10 @@ fn an_integer_that_a_float_cannot_hold_is_kept_as_text_beside_fractions() {
         row(rows, |c| c.push_float(0.5));
     });
     assert_eq!(values(&result), [json!("9007199254740993"), json!("0.5")]);
-    assert_eq!(result.columns[0].note.as_deref(), Some("values of several types (integers, decimals) are kept as text"));
+    assert_eq!(
+        result.columns[0].note.as_deref(),
+        Some("values of several types (integers, decimals) are kept as text")
+    );
 }
 
 #[test]
@@ -55,7 +63,10 @@ fn values_of_every_type_in_one_column_are_kept_as_text() {
         row(rows, |c| c.push_blob(&[0, 255]));
         row(rows, |c| c.push_null());
     });
-    assert_eq!(values(&result), [json!("abc"), json!("7"), json!("1.25"), json!("x'00ff'"), json!(null)]);
+    assert_eq!(
+        values(&result),
+        [json!("abc"), json!("7"), json!("1.25"), json!("x'00ff'"), json!(null)]
+    );
     assert_eq!(
         result.columns[0].note.as_deref(),
         Some("values of several types (integers, decimals, text, bytes) are kept as text")
@@ -72,8 +83,14 @@ fn what_json_numbers_cannot_hold_is_tagged() {
     assert_eq!(values(&infinite), [json!({"float": "-Infinity"})]);
     let blob = column_of(|rows| row(rows, |c| c.push_blob(b"hi")));
     assert_eq!(values(&blob), [json!({"bytes": "aGk="})]);
-    assert_eq!(exact_json(&polars::prelude::AnyValue::Decimal(-1230, 10, 2)), json!({"decimal": "-12.30"}));
-    assert_eq!(exact_json(&polars::prelude::AnyValue::Decimal(5, 10, 3)), json!({"decimal": "0.005"}));
+    assert_eq!(
+        exact_json(&polars::prelude::AnyValue::Decimal(-1230, 10, 2)),
+        json!({"decimal": "-12.30"})
+    );
+    assert_eq!(
+        exact_json(&polars::prelude::AnyValue::Decimal(5, 10, 3)),
+        json!({"decimal": "0.005"})
+    );
     assert_eq!(exact_json(&polars::prelude::AnyValue::Date(12996)), json!("2005-08-01"));
 }
 
@@ -87,11 +104,18 @@ fn text_that_is_not_utf8_is_repaired_and_said() {
 #[test]
 fn text_columns_say_when_every_value_is_a_date() {
     let text = |texts: &[&str]| {
-        let result = column_of(|rows| texts.iter().for_each(|text| row(rows, |c| c.push_text(text.as_bytes()))));
+        let result = column_of(|rows| {
+            texts
+                .iter()
+                .for_each(|text| row(rows, |c| c.push_text(text.as_bytes())))
+        });
         result.columns[0].data_type.clone()
     };
     assert_eq!(text(&["2005-08-01", "2005-12-31"]), DataType::Date);
-    assert_eq!(text(&["2005-08-01 10:00:00.000", "2005-08-01T23:59"]), DataType::DateTime);
+    assert_eq!(
+        text(&["2005-08-01 10:00:00.000", "2005-08-01T23:59"]),
+        DataType::DateTime
+    );
     assert_eq!(text(&["2005-08-01", "unknown"]), DataType::Text);
     assert_eq!(text(&["2005-13-01"]), DataType::Text);
     assert_eq!(text(&["2005-08"]), DataType::Text);
@@ -147,7 +171,10 @@ fn a_saved_result_comes_back_the_same() {
     let path = saved.save(&dir.path().join("results")).unwrap();
     assert_eq!(path, dir.path().join("results/q1.parquet"));
     assert_eq!(ResultSet::load(&dir.path().join("results"), "q1").unwrap(), saved);
-    let left: Vec<_> = std::fs::read_dir(dir.path().join("results")).unwrap().map(|f| f.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(dir.path().join("results"))
+        .unwrap()
+        .map(|f| f.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
@@ -160,7 +187,10 @@ fn a_result_whose_rows_were_changed_is_refused() {
     forged.save(dir.path()).unwrap();
     let error = ResultSet::load(dir.path(), "q1").unwrap_err();
     assert!(matches!(error, FetchError::Damaged { .. }), "{error}");
-    assert!(matches!(ResultSet::load(dir.path(), "q9").unwrap_err(), FetchError::File { .. }));
+    assert!(matches!(
+        ResultSet::load(dir.path(), "q9").unwrap_err(),
+        FetchError::File { .. }
+    ));
 }
 
 #[test]

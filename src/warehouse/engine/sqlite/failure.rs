@@ -23,15 +23,19 @@ impl From<Error> for EngineError {
 /// The error of opening the file at `path`.
 pub(super) fn while_opening(path: &Path, error: Error) -> EngineError {
     match EngineError::from(error) {
-        EngineError::Refused(reason) | EngineError::Damaged(reason) => {
-            EngineError::Open { database: path.display().to_string(), reason }
-        }
+        EngineError::Refused(reason) | EngineError::Damaged(reason) => EngineError::Open {
+            database: path.display().to_string(),
+            reason,
+        },
         other => other,
     }
 }
 
 pub(super) fn cannot_open(error: &Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    )
 }
 
 /// SQLite's own message, without the statement and offset that rusqlite adds.

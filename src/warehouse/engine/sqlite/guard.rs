@@ -40,7 +40,14 @@ const SETTING_PRAGMAS: &[&str] = &[
 ];
 
 /// Functions that reach out of the database or change how it works.
-const REFUSED_FUNCTIONS: &[&str] = &["load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "rtreecheck"];
+const REFUSED_FUNCTIONS: &[&str] = &[
+    "load_extension",
+    "fts3_tokenizer",
+    "readfile",
+    "writefile",
+    "edit",
+    "rtreecheck",
+];
 
 /// Locks `connection` down: reading alone, schema not trusted, no extensions.
 pub(super) fn restrict(connection: &Connection) -> rusqlite::Result<()> {
@@ -53,16 +60,21 @@ pub(super) fn restrict(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn judge(context: AuthContext<'_>) -> Authorization {
-    if may(&context.action) { Authorization::Allow } else { Authorization::Deny }
+    if may(&context.action) {
+        Authorization::Allow
+    } else {
+        Authorization::Deny
+    }
 }
 
 fn may(action: &AuthAction<'_>) -> bool {
     match action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => true,
         AuthAction::Function { function_name } => !is_in(REFUSED_FUNCTIONS, function_name),
-        AuthAction::Pragma { pragma_name, pragma_value } => {
-            is_in(DESCRIBING_PRAGMAS, pragma_name) || (pragma_value.is_none() && is_in(SETTING_PRAGMAS, pragma_name))
-        }
+        AuthAction::Pragma {
+            pragma_name,
+            pragma_value,
+        } => is_in(DESCRIBING_PRAGMAS, pragma_name) || (pragma_value.is_none() && is_in(SETTING_PRAGMAS, pragma_name)),
         // The enum is open and belongs to rusqlite: whatever else there is or will be is not reading.
         _ => false,
     }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 
 use crate::warehouse::Dialect;
-use crate::warehouse::catalog::{
-    Catalog, Column, DataType, ForeignKey, KeySource, RowCount, Table, TableKind, quote,
-};
+use crate::warehouse::catalog::{Catalog, Column, DataType, ForeignKey, KeySource, RowCount, Table, TableKind, quote};
 use crate::warehouse::engine::EngineError;
 
 /// Reads tables, views, columns, declared keys and row counts. What cannot be read is left out, with a note.
@@ -36,7 +34,11 @@ fn relations(connection: &Connection) -> Result<Vec<(String, TableKind, bool)>, 
                ORDER BY s.rowid";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| {
-        let kind = if row.get::<_, String>(1)? == "view" { TableKind::View } else { TableKind::Table };
+        let kind = if row.get::<_, String>(1)? == "view" {
+            TableKind::View
+        } else {
+            TableKind::Table
+        };
         Ok((row.get(0)?, kind, row.get(2)?))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -86,11 +88,19 @@ fn read_columns(
     let sql = "SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
     let mut statement = connection.prepare(sql)?;
     let found = statement.query_map(params![table], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?, row.get::<_, u32>(3)?))
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, bool>(2)?,
+            row.get::<_, u32>(3)?,
+        ))
     })?;
     let found: Vec<_> = found.collect::<Result<_, _>>()?;
-    let mut key: Vec<(u32, String)> =
-        found.iter().filter(|(.., place)| *place > 0).map(|(name, .., place)| (*place, name.clone())).collect();
+    let mut key: Vec<(u32, String)> = found
+        .iter()
+        .filter(|(.., place)| *place > 0)
+        .map(|(name, .., place)| (*place, name.clone()))
+        .collect();
     key.sort();
     let is_rowid = |declared: &str| key.len() == 1 && declared.eq_ignore_ascii_case("INTEGER");
     let columns = found
@@ -111,7 +121,9 @@ fn read_columns(
 
 fn count(connection: &Connection, table: &str) -> Result<u64, EngineError> {
     let sql = format!("SELECT count(*) FROM {}", quote(Dialect::Sqlite, table));
-    Ok(connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)?)
+    Ok(connection
+        .query_row(&sql, [], |row| row.get::<_, i64>(0))
+        .map(i64::unsigned_abs)?)
 }
 
 /// Unique keys over whole columns of all rows: no partial indexes, no expressions, not the primary key again.
@@ -119,7 +131,9 @@ fn unique_keys(connection: &Connection, table: &str) -> Result<Vec<Vec<String>>,
     let sql = "SELECT l.seq, i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i \
                WHERE l.\"unique\" AND NOT l.partial AND l.origin <> 'pk' ORDER BY l.seq DESC, i.seqno";
     let mut statement = connection.prepare(sql)?;
-    let parts = statement.query_map(params![table], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?)))?;
+    let parts = statement.query_map(params![table], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
+    })?;
     let mut keys: BTreeMap<i64, Option<Vec<String>>> = BTreeMap::new();
     for part in parts {
         let (index, column) = part?;
@@ -138,7 +152,12 @@ fn foreign_keys(connection: &Connection, table: &str) -> Result<Vec<ForeignKey>,
     let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq";
     let mut statement = connection.prepare(sql)?;
     let parts = statement.query_map(params![table], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, Option<String>>(3)?))
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, String>(2)?,
+            row.get::<_, Option<String>>(3)?,
+        ))
     })?;
     let mut keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
     for part in parts {
@@ -166,7 +185,10 @@ fn settle_foreign_keys(catalog: &mut Catalog) {
             let found = settle(catalog, table, key);
             if found.is_none() {
                 let columns = key.columns.join(", ");
-                notes.push(format!("the foreign key {}({columns}) points at {}, which has no such key", table.name, key.to_table));
+                notes.push(format!(
+                    "the foreign key {}({columns}) points at {}, which has no such key",
+                    table.name, key.to_table
+                ));
             }
             found
         });
@@ -180,12 +202,19 @@ fn settle_foreign_keys(catalog: &mut Catalog) {
 
 fn settle(catalog: &Catalog, from: &Table, key: &ForeignKey) -> Option<ForeignKey> {
     let to = catalog.table(&key.to_table)?;
-    let to_columns = if key.to_columns.is_empty() { &to.primary_key } else { &key.to_columns };
+    let to_columns = if key.to_columns.is_empty() {
+        &to.primary_key
+    } else {
+        &key.to_columns
+    };
     if to_columns.len() != key.columns.len() {
         return None;
     }
     let spelled = |table: &Table, names: &[String]| -> Option<Vec<String>> {
-        names.iter().map(|name| table.column(name).map(|column| column.name.clone())).collect()
+        names
+            .iter()
+            .map(|name| table.column(name).map(|column| column.name.clone()))
+            .collect()
     };
     Some(ForeignKey {
         columns: spelled(from, &key.columns)?,

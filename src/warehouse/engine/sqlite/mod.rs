@@ -34,8 +34,13 @@ pub struct SqliteEngine {
 impl SqliteEngine {
     /// Opens the file at `path`, which must exist, and reads its schema once to be sure that it is a database.
     pub async fn open(path: &Path) -> Result<Self, EngineError> {
-        let engine = Self { pool: Arc::new(Pool::new(path)) };
-        engine.pool.work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(())).await?;
+        let engine = Self {
+            pool: Arc::new(Pool::new(path)),
+        };
+        engine
+            .pool
+            .work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(()))
+            .await?;
         Ok(engine)
     }
 
@@ -45,7 +50,11 @@ impl SqliteEngine {
 
     /// Reads tables, views, columns and keys.
     pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
-        let name = self.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = self
+            .path()
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let read = move |connection: &Connection, _: &Watch| introspect::read(connection, &name);
         self.pool.work(OWN_TIMEOUT, &CancellationToken::new(), read).await
     }
@@ -80,7 +89,9 @@ fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> 
         return Err(EngineError::NotReadOnly("it changes the database".to_owned()));
     }
     let described = statement.columns();
-    let described = described.iter().map(|c| (c.name().to_owned(), c.decl_type().unwrap_or_default().to_owned()));
+    let described = described
+        .iter()
+        .map(|c| (c.name().to_owned(), c.decl_type().unwrap_or_default().to_owned()));
     let mut frame = FrameBuilder::new(described.collect::<Vec<_>>());
     let mut truncated = false;
     let mut rows = statement.query([])?;
@@ -104,7 +115,12 @@ fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> 
         }
     }
     let (frame, columns) = frame.finish()?;
-    Ok(Fetched { frame, columns, truncated, elapsed: started.elapsed() })
+    Ok(Fetched {
+        frame,
+        columns,
+        truncated,
+        elapsed: started.elapsed(),
+    })
 }
 
 #[cfg(test)]

@@ -50,7 +50,11 @@ struct Finished<T> {
 
 impl Pool {
     pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), idle: Mutex::new(vec![]), permits: Arc::new(Semaphore::new(CONNECTIONS)) }
+        Self {
+            path: path.to_owned(),
+            idle: Mutex::new(vec![]),
+            permits: Arc::new(Semaphore::new(CONNECTIONS)),
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -72,7 +76,10 @@ impl Pool {
         let permit = permit.map_err(|error| EngineError::Interrupted(error.to_string()))?;
         let stop = cancel.child_token();
         let _stop_if_dropped = stop.clone().drop_guard();
-        let watch = Watch { deadline: Instant::now() + timeout, stop: stop.clone() };
+        let watch = Watch {
+            deadline: Instant::now() + timeout,
+            stop: stop.clone(),
+        };
         let (handle_out, handle_in) = oneshot::channel();
         let pool = Arc::clone(self);
         let mut task = spawn_blocking(move || match pool.take() {
@@ -80,9 +87,17 @@ impl Pool {
                 // Without a listener the caller is gone, and the watch ends the work at once.
                 let _ = handle_out.send(connection.get_interrupt_handle());
                 let outcome = watched(&connection, &watch, work);
-                Finished { connection: Some(connection), outcome, _permit: permit }
+                Finished {
+                    connection: Some(connection),
+                    outcome,
+                    _permit: permit,
+                }
             }
-            Err(error) => Finished { connection: None, outcome: Err(error), _permit: permit },
+            Err(error) => Finished {
+                connection: None,
+                outcome: Err(error),
+                _permit: permit,
+            },
         });
         let finished = tokio::select! {
             finished = &mut task => finished,
@@ -97,7 +112,10 @@ impl Pool {
         let finished = finished.map_err(|error| EngineError::Interrupted(error.to_string()))?;
         // Only now, when no interrupt can come any more, may the next statement have the connection.
         if let Some(connection) = finished.connection {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            self.idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(connection);
         }
         match finished.outcome {
             Err(EngineError::Cancelled) if !stop.is_cancelled() => Err(EngineError::Timeout(timeout)),
@@ -163,7 +181,13 @@ fn immutable_uri(path: &Path) -> String {
     let escaped: String = path
         .to_string_lossy()
         .chars()
-        .map(|c| if matches!(c, '%' | '?' | '#') { format!("%{:02X}", u32::from(c)) } else { c.to_string() })
+        .map(|c| {
+            if matches!(c, '%' | '?' | '#') {
+                format!("%{:02X}", u32::from(c))
+            } else {
+                c.to_string()
+            }
+        })
         .collect();
     format!("file:{escaped}?immutable=1")
 }
