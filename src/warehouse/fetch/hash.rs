@@ -33,22 +33,16 @@ impl Digester {
     fn column(&mut self, column: &Column) {
         let series = column.as_materialized_series();
         match series.dtype() {
-            DataType::Int64 => series
-                .i64()
-                .into_iter()
-                .flatten()
-                .for_each(|v| self.fixed(v.map(i64::to_le_bytes))),
-            DataType::Float64 => series
-                .f64()
-                .into_iter()
-                .flatten()
-                .for_each(|v| self.fixed(v.map(canonical_float))),
-            DataType::String => series
-                .str()
-                .into_iter()
-                .flatten()
-                .for_each(|v| self.text(v.map(str::as_bytes))),
-            DataType::Binary => series.binary().into_iter().flatten().for_each(|v| self.text(v)),
+            DataType::Int64 => {
+                series.i64().iter().flat_map(|c| c.iter()).for_each(|v| self.fixed(v.map(i64::to_le_bytes)));
+            }
+            DataType::Float64 => {
+                series.f64().iter().flat_map(|c| c.iter()).for_each(|v| self.fixed(v.map(canonical_float)));
+            }
+            DataType::String => {
+                series.str().iter().flat_map(|c| c.iter()).for_each(|v| self.text(v.map(str::as_bytes)));
+            }
+            DataType::Binary => series.binary().iter().flat_map(|c| c.iter()).for_each(|v| self.text(v)),
             _ => series.iter().for_each(|value| match value {
                 AnyValue::Null => self.text(None),
                 value => self.text(Some(super::exact_json(&value).to_string().as_bytes())),
