@@ -34,13 +34,25 @@ impl Digester {
         let series = column.as_materialized_series();
         match series.dtype() {
             DataType::Int64 => {
-                series.i64().iter().flat_map(|c| c.iter()).for_each(|v| self.fixed(v.map(i64::to_le_bytes)));
+                series
+                    .i64()
+                    .iter()
+                    .flat_map(|c| c.iter())
+                    .for_each(|v| self.fixed(v.map(i64::to_le_bytes)));
             }
             DataType::Float64 => {
-                series.f64().iter().flat_map(|c| c.iter()).for_each(|v| self.fixed(v.map(canonical_float)));
+                series
+                    .f64()
+                    .iter()
+                    .flat_map(|c| c.iter())
+                    .for_each(|v| self.fixed(v.map(canonical_float)));
             }
             DataType::String => {
-                series.str().iter().flat_map(|c| c.iter()).for_each(|v| self.text(v.map(str::as_bytes)));
+                series
+                    .str()
+                    .iter()
+                    .flat_map(|c| c.iter())
+                    .for_each(|v| self.text(v.map(str::as_bytes)));
             }
             DataType::Binary => series.binary().iter().flat_map(|c| c.iter()).for_each(|v| self.text(v)),
             _ => series.iter().for_each(|value| match value {
