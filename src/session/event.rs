@@ -23,6 +23,25 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+impl Event {
+    /// An event of this moment.
+    pub fn now(seq: u64, kind: EventKind) -> Self {
+        Self { v: EVENT_VERSION, seq, at: timestamp(jiff::Timestamp::now()), kind }
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds, such as `2026-11-30T16:15:02.113Z`.
+pub fn timestamp(at: jiff::Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+impl EventKind {
+    /// Whether the event belongs into the file; text deltas are for listeners only.
+    pub fn is_stored(&self) -> bool {
+        !matches!(self, EventKind::TextDelta { .. })
+    }
+}
+
 /// Tokens used; a provider that reports none has them estimated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
@@ -31,6 +50,21 @@ pub struct Usage {
     /// Input tokens read from the provider's cache.
     pub cached: u64,
     pub output: u64,
+}
+
+impl Usage {
+    /// Input and output tokens together.
+    pub fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
 }
 
 /// How a tool call ended.
@@ -116,6 +150,9 @@ pub enum EventKind {
         call_id: String,
         tool: String,
         arguments: Value,
+        /// The id that was reserved for what the call makes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        artifact_id: Option<String>,
     },
     ToolFinished {
         call_id: String,
@@ -164,4 +201,40 @@ pub enum EventKind {
         usage: Usage,
         elapsed_ms: u64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_has_milliseconds_and_a_z() {
+        let at = jiff::Timestamp::from_millisecond(1_796_055_302_113).unwrap();
+        assert_eq!(timestamp(at), "2026-11-30T16:15:02.113Z");
+    }
+
+    #[test]
+    fn an_event_is_one_flat_object_that_reads_back() {
+        let kind = EventKind::Message { run: 1, message: Message::user("how many orders?") };
+        let event = Event { v: 1, seq: 7, at: "2026-11-30T16:15:02.113Z".into(), kind };
+        let line = serde_json::to_string(&event).unwrap();
+        assert_eq!(
+            line,
+            r#"{"v":1,"seq":7,"at":"2026-11-30T16:15:02.113Z","event":"message","run":1,"role":"user","text":"how many orders?"}"#
+        );
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+    }
+
+    #[test]
+    fn large_numbers_in_arguments_survive_the_file() {
+        let arguments = serde_json::json!({"top": 9_007_199_254_740_993_u64, "share": 0.1});
+        let kind = EventKind::ToolStarted {
+            call_id: "1".into(),
+            tool: "metric_compute".into(),
+            arguments,
+            artifact_id: Some("m1".into()),
+        };
+        let line = serde_json::to_string(&Event { v: 1, seq: 1, at: String::new(), kind: kind.clone() }).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap().kind, kind);
+    }
 }

@@ -2,4 +2,6 @@
 
 pub mod event;
 pub mod message;
+pub mod store;
+pub mod timeline;
 pub mod todo;

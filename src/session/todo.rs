@@ -1,7 +1,16 @@
 //! The plan of a run: todo items and the rules by which a list may change.
 
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A plan with more steps than this is a work log: the question should be split first.
+pub const DEFAULT_MAX_ITEMS: usize = 12;
+/// No configuration may ask for longer lists, which cost more tokens in every request than they give.
+pub const HIGHEST_MAX_ITEMS: usize = 20;
 
 /// Where a step stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +21,53 @@ pub enum Status {
     InProgress,
     Completed,
     Cancelled,
+}
+
+impl Status {
+    /// Reads a status as models write it: any case, with or without a separator.
+    fn read(text: &str) -> Option<Self> {
+        let letters: String = text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        match letters.as_str() {
+            "pending" => Some(Status::Pending),
+            "inprogress" => Some(Status::InProgress),
+            "completed" => Some(Status::Completed),
+            "cancelled" | "canceled" => Some(Status::Cancelled),
+            _ => None,
+        }
+    }
+
+    /// Still to be done or being done.
+    pub fn is_open(self) -> bool {
+        matches!(self, Status::Pending | Status::InProgress)
+    }
+
+    /// The spelling that tools and files use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::InProgress => "in_progress",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            Status::Pending => "[ ]",
+            Status::InProgress => "[>]",
+            Status::Completed => "[x]",
+            Status::Cancelled => "[-]",
+        }
+    }
+}
+
+/// May a todo item go from `from` to `to`? A list is forward-only, so that progress never lies.
+fn may_become(from: Status, to: Status) -> bool {
+    use Status::*;
+    matches!(
+        (from, to),
+        (Pending, _) | (InProgress, InProgress | Completed | Cancelled) | (Completed, Completed) | (Cancelled, Cancelled)
+    )
 }
 
 /// One step of the plan, as it is stored.
@@ -35,3 +91,334 @@ pub struct PlanChange {
     /// Pending items that the new list no longer has.
     pub dropped: Vec<TodoItem>,
 }
+
+/// How many of a list's items are completed, and how many there are: what a progress line shows.
+pub fn progress(todos: &[TodoItem]) -> (usize, usize) {
+    (todos.iter().filter(|t| t.status == Status::Completed).count(), todos.len())
+}
+
+/// The list as people and models see it; an empty one is `No todos.`
+pub fn render(todos: &[TodoItem]) -> String {
+    if todos.is_empty() {
+        return "No todos.".to_owned();
+    }
+    let mut text = String::new();
+    for item in todos {
+        let _ = write!(text, "{} #{}: {}", item.status.mark(), item.id, item.content);
+        if item.status == Status::InProgress {
+            let _ = write!(text, " ({})", item.active_form);
+        }
+        text.push('\n');
+    }
+    let (completed, total) = progress(todos);
+    let _ = write!(text, "({completed}/{total} completed)");
+    text
+}
+
+/// Why a plan write was refused. Each message says what to do instead; the stored list is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TodoError {
+    #[error(
+        "`todos` must be a list of items {{content, activeForm, status}}, but {problem}; send the list itself, not text"
+    )]
+    NotAList { problem: String },
+    #[error("the list is empty; write at least one step, or leave the plan as it is and go on without TodoWrite")]
+    Empty,
+    #[error("{count} items are more than the {max} that a plan may have; merge small steps, and refine one when you reach it")]
+    TooMany { count: usize, max: usize },
+    #[error("item {position} is not an object; write it as {{\"content\": …, \"activeForm\": …, \"status\": \"pending\"}}")]
+    NotAnItem { position: usize },
+    #[error("item {position}{} has no `{field}`; {}", named(.content), field_advice(.field))]
+    Blank { position: usize, field: &'static str, content: String },
+    #[error("item {position} (\"{content}\") has the status {value}; use pending, in_progress, completed or cancelled")]
+    UnknownStatus { position: usize, content: String, value: String },
+    #[error(
+        "items {first} and {second} are both in_progress (\"{first_content}\", \"{second_content}\"); keep one in_progress and set the other to pending or completed"
+    )]
+    TwoInProgress { first: usize, second: usize, first_content: String, second_content: String },
+    #[error("items {first} and {second} are the same step (\"{content}\"); send it once, or give each its own words")]
+    Duplicate { first: usize, second: usize, content: String },
+    #[error("items {first} and {second} both carry the id {id}; leave the id out of new items")]
+    DuplicateId { first: usize, second: usize, id: u32 },
+    #[error(
+        "#{id} (\"{content}\") is {} and cannot go back to {}; keep it {}, and add a new item with its own words for work that is left",
+        .from.as_str(), .to.as_str(), .from.as_str()
+    )]
+    Backwards { id: u32, content: String, from: Status, to: Status },
+    #[error(
+        "#{id} is {} as \"{stored}\" and keeps these words; send it unchanged, and add \"{sent}\" as a new item without an id",
+        .status.as_str()
+    )]
+    Reworded { id: u32, status: Status, stored: String, sent: String },
+    #[error(
+        "#{id} (\"{content}\") is in_progress and missing from the new list; send it as completed if it is done, or as cancelled if it is not needed"
+    )]
+    InProgressMissing { id: u32, content: String },
+}
+
+fn named(content: &str) -> String {
+    if content.is_empty() { String::new() } else { format!(" (\"{content}\")") }
+}
+
+fn field_advice(field: &str) -> &'static str {
+    if field == "content" {
+        "say in a few words what is to be done, such as \"Rank employees by net sales\""
+    } else {
+        "say the same as it is being done, such as \"Ranking employees by net sales\""
+    }
+}
+
+/// The plan of one run, changed only by whole replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TodoList {
+    items: Vec<TodoItem>,
+    /// Pending items that earlier writes dropped and that no later one brought back.
+    dropped: Vec<TodoItem>,
+    next_id: u32,
+    max_items: usize,
+}
+
+impl Default for TodoList {
+    fn default() -> Self {
+        Self::new(DEFAULT_MAX_ITEMS)
+    }
+}
+
+impl TodoList {
+    /// An empty list that takes up to `max_items` items a write (kept within 1 and [`HIGHEST_MAX_ITEMS`]).
+    pub fn new(max_items: usize) -> Self {
+        Self { items: Vec::new(), dropped: Vec::new(), next_id: 1, max_items: max_items.clamp(1, HIGHEST_MAX_ITEMS) }
+    }
+
+    pub fn items(&self) -> &[TodoItem] {
+        &self.items
+    }
+
+    /// Pending items that were dropped in the course of the run.
+    pub fn dropped(&self) -> &[TodoItem] {
+        &self.dropped
+    }
+
+    /// Items that are pending or in progress.
+    pub fn open(&self) -> impl Iterator<Item = &TodoItem> {
+        self.items.iter().filter(|t| t.status.is_open())
+    }
+
+    pub fn render(&self) -> String {
+        render(&self.items)
+    }
+
+    /// Takes over what a stored `todo_progress` event says, when a session is read back.
+    pub fn restore(&mut self, todos: Vec<TodoItem>, dropped: Vec<TodoItem>) {
+        let highest = todos.iter().chain(&dropped).map(|t| t.id).max().unwrap_or(0);
+        self.next_id = self.next_id.max(highest.saturating_add(1));
+        self.remember_dropped(&todos, dropped);
+        self.items = todos;
+    }
+
+    /// Replaces the whole list by `input`: `{"todos": [{content, activeForm, status?, id?}]}`.
+    ///
+    /// A list that arrives as a JSON string is parsed once. Items are matched to the stored ones by their words, else by
+    /// id. Finished items that the new list leaves out stay stored, so that the report can tell what became of every
+    /// step. On an error nothing has changed.
+    pub fn replace(&mut self, input: Value) -> Result<PlanChange, TodoError> {
+        let sent = read_list(input, self.max_items)?;
+        check_among_themselves(&sent)?;
+        let matches = self.match_stored(&sent);
+        let mut next_id = self.next_id;
+        let mut items = Vec::with_capacity(sent.len());
+        for (item, stored) in sent.iter().zip(&matches) {
+            let id = match stored {
+                Some(stored) => {
+                    check_move(stored, item)?;
+                    stored.id
+                }
+                None => {
+                    let id = next_id;
+                    next_id = next_id.saturating_add(1);
+                    id
+                }
+            };
+            items.push(TodoItem {
+                id,
+                content: item.content.clone(),
+                active_form: item.active_form.clone(),
+                status: item.status,
+            });
+        }
+        let left_out = |t: &&TodoItem| !items.iter().any(|kept| kept.id == t.id);
+        if let Some(lost) = self.items.iter().filter(left_out).find(|t| t.status == Status::InProgress) {
+            return Err(TodoError::InProgressMissing { id: lost.id, content: lost.content.clone() });
+        }
+        let dropped: Vec<_> = self.items.iter().filter(left_out).filter(|t| t.status.is_open()).cloned().collect();
+        let mut todos: Vec<_> = self.items.iter().filter(left_out).filter(|t| !t.status.is_open()).cloned().collect();
+        todos.append(&mut items);
+
+        self.next_id = next_id;
+        self.remember_dropped(&todos, dropped.clone());
+        self.items = todos.clone();
+        Ok(PlanChange { todos, dropped })
+    }
+
+    /// The stored item that each sent one continues. Words win over ids, because a model that renumbers its list still
+    /// means the steps that it names.
+    fn match_stored(&self, sent: &[SentItem]) -> Vec<Option<&TodoItem>> {
+        let by_words: Vec<Option<&TodoItem>> =
+            sent.iter().map(|item| self.items.iter().find(|t| key(&t.content) == key(&item.content))).collect();
+        let taken = |t: &TodoItem| by_words.iter().flatten().any(|m| m.id == t.id);
+        sent.iter()
+            .zip(&by_words)
+            .map(|(item, found)| {
+                found.or_else(|| {
+                    let id = item.id?;
+                    self.items.iter().find(|t| t.id == id && !taken(t))
+                })
+            })
+            .collect()
+    }
+
+    /// Adds to the dropped items, and forgets those that the list has again.
+    fn remember_dropped(&mut self, todos: &[TodoItem], dropped: Vec<TodoItem>) {
+        self.dropped.extend(dropped);
+        self.dropped.retain(|d| !todos.iter().any(|t| key(&t.content) == key(&d.content)));
+    }
+}
+
+/// The plan as the TodoWrite tool and the loop share it.
+#[derive(Debug, Clone, Default)]
+pub struct SharedPlan(Arc<Mutex<TodoList>>);
+
+impl SharedPlan {
+    pub fn new(list: TodoList) -> Self {
+        Self(Arc::new(Mutex::new(list)))
+    }
+
+    /// The list, locked. A list is only ever replaced whole, so one that a panicking holder left behind is sound.
+    pub fn lock(&self) -> MutexGuard<'_, TodoList> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An item as it was sent, cleaned and checked by itself.
+struct SentItem {
+    /// Counts from 1, for messages.
+    position: usize,
+    id: Option<u32>,
+    content: String,
+    active_form: String,
+    status: Status,
+}
+
+fn read_list(input: Value, max: usize) -> Result<Vec<SentItem>, TodoError> {
+    let values = list_of(input)?;
+    if values.is_empty() {
+        return Err(TodoError::Empty);
+    }
+    if values.len() > max {
+        return Err(TodoError::TooMany { count: values.len(), max });
+    }
+    values.iter().enumerate().map(|(index, value)| read_item(index + 1, value)).collect()
+}
+
+/// Finds the list in what was sent; text that holds one is parsed once, wherever it stands.
+fn list_of(input: Value) -> Result<Vec<Value>, TodoError> {
+    let not_a_list = |problem: &str| TodoError::NotAList { problem: problem.to_owned() };
+    let (input, parsed) = parse_once(input, false)?;
+    let value = match input {
+        Value::Object(mut fields) => fields.remove("todos").ok_or_else(|| not_a_list("it is missing"))?,
+        other => other,
+    };
+    match parse_once(value, parsed)?.0 {
+        Value::Array(values) => Ok(values),
+        Value::Null => Err(not_a_list("it is null")),
+        Value::Object(_) => Err(not_a_list("it is one object")),
+        Value::String(_) => Err(not_a_list("it is text inside text")),
+        Value::Bool(_) | Value::Number(_) => Err(not_a_list("it is a single value")),
+    }
+}
+
+fn parse_once(value: Value, parsed_before: bool) -> Result<(Value, bool), TodoError> {
+    match value {
+        Value::String(text) if !parsed_before => serde_json::from_str(&text)
+            .map(|value| (value, true))
+            .map_err(|e| TodoError::NotAList { problem: format!("it is text that is not JSON ({e})") }),
+        other => Ok((other, parsed_before)),
+    }
+}
+
+fn read_item(position: usize, value: &Value) -> Result<SentItem, TodoError> {
+    let Value::Object(fields) = value else { return Err(TodoError::NotAnItem { position }) };
+    let words = |names: &[&str]| {
+        let text = names.iter().find_map(|n| fields.get(*n)).and_then(Value::as_str).unwrap_or_default();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let content = words(&["content"]);
+    let active_form = words(&["activeForm", "active_form"]);
+    for (field, text) in [("content", &content), ("activeForm", &active_form)] {
+        if text.is_empty() {
+            return Err(TodoError::Blank { position, field, content });
+        }
+    }
+    let status = match fields.get("status") {
+        None | Some(Value::Null) => Some(Status::Pending),
+        Some(Value::String(text)) => Status::read(text),
+        Some(_) => None,
+    };
+    let Some(status) = status else {
+        let value = fields.get("status").map(Value::to_string).unwrap_or_default();
+        return Err(TodoError::UnknownStatus { position, content, value });
+    };
+    Ok(SentItem { position, id: fields.get("id").and_then(read_id), content, active_form, status })
+}
+
+/// An id as models send it: 2, "2" or "#2". Anything else names no stored item.
+fn read_id(value: &Value) -> Option<u32> {
+    match value {
+        Value::Number(number) => number.as_u64().and_then(|n| u32::try_from(n).ok()),
+        Value::String(text) => text.trim().trim_start_matches('#').parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// What two wordings of one step have in common.
+fn key(content: &str) -> String {
+    content.trim_end_matches(['.', '。', ' ']).to_lowercase()
+}
+
+fn check_among_themselves(sent: &[SentItem]) -> Result<(), TodoError> {
+    for (index, item) in sent.iter().enumerate() {
+        for earlier in sent.iter().take(index) {
+            let (first, second) = (earlier.position, item.position);
+            if earlier.status == Status::InProgress && item.status == Status::InProgress {
+                let (first_content, second_content) = (earlier.content.clone(), item.content.clone());
+                return Err(TodoError::TwoInProgress { first, second, first_content, second_content });
+            }
+            if key(&earlier.content) == key(&item.content) {
+                return Err(TodoError::Duplicate { first, second, content: item.content.clone() });
+            }
+            if let Some(id) = item.id.filter(|id| earlier.id == Some(*id)) {
+                return Err(TodoError::DuplicateId { first, second, id });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_move(stored: &TodoItem, sent: &SentItem) -> Result<(), TodoError> {
+    if !may_become(stored.status, sent.status) {
+        let (from, to) = (stored.status, sent.status);
+        return Err(TodoError::Backwards { id: stored.id, content: stored.content.clone(), from, to });
+    }
+    if stored.status != Status::Pending && key(&stored.content) != key(&sent.content) {
+        return Err(TodoError::Reworded {
+            id: stored.id,
+            status: stored.status,
+            stored: stored.content.clone(),
+            sent: sent.content.clone(),
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! A session's folder on disk: where its files live, who may write them, and how nothing is left half-written.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// How many times a fresh id is tried; two sessions in one second with the same four digits are rare enough.
+const ID_ATTEMPTS: usize = 16;
+
+/// Why a session's folder could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot create the folder {}: {source}; choose another place with --out DIR", .path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error("cannot write {}: {source}; nothing was left half-written", .path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot read {}: {source}", .path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{} is in use by another analyst (process {owner}); wait for it, or choose another place with --out DIR", .path.display())]
+    InUse { path: PathBuf, owner: String },
+    #[error("no session `{id}` in {}; `analyst sessions list` shows those there are", .base.display())]
+    Unknown { id: String, base: PathBuf },
+}
+
+/// How a session's files are arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// `timeline.jsonl`, `results/`, and a folder per run.
+    Kept,
+    /// One folder that stands alone (`--out DIR`): the report lies beside the timeline.
+    Flat,
+}
+
+/// One session's folder, locked by this process for as long as the value lives.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    root: PathBuf,
+    layout: Layout,
+    /// Holds the operating system's lock, which ends with the process however it ends.
+    _lock: File,
+}
+
+impl Session {
+    /// A new session under `base` (`.analyst`), as `sessions/YYYYMMDD-HHMMSS-xxxx`.
+    pub fn create(base: &Path, now: jiff::Timestamp) -> Result<Self, StoreError> {
+        let sessions = base.join("sessions");
+        create_folder(&sessions)?;
+        let mut last = None;
+        for _ in 0..ID_ATTEMPTS {
+            let id = new_id(now);
+            let root = sessions.join(&id);
+            match fs::create_dir(&root) {
+                Ok(()) => return Self::enter(id, root, Layout::Kept),
+                Err(source) if source.kind() == io::ErrorKind::AlreadyExists => last = Some((root, source)),
+                Err(source) => return Err(StoreError::Folder { path: root, source }),
+            }
+        }
+        let (path, source) = last.unwrap_or_else(|| (sessions, io::ErrorKind::AlreadyExists.into()));
+        Err(StoreError::Folder { path, source })
+    }
+
+    /// A session in a folder of the caller's choice (`--out DIR`), made when missing. Its id is a fresh one.
+    pub fn flat(folder: &Path, now: jiff::Timestamp) -> Result<Self, StoreError> {
+        create_folder(folder)?;
+        Self::enter(new_id(now), folder.to_owned(), Layout::Flat)
+    }
+
+    /// An existing session under `base`, to go on with.
+    pub fn open(base: &Path, id: &str) -> Result<Self, StoreError> {
+        let root = base.join("sessions").join(id);
+        if !is_safe_name(id) || !root.is_dir() {
+            return Err(StoreError::Unknown { id: id.to_owned(), base: base.to_owned() });
+        }
+        Self::enter(id.to_owned(), root, Layout::Kept)
+    }
+
+    fn enter(id: String, root: PathBuf, layout: Layout) -> Result<Self, StoreError> {
+        let lock = lock(&root)?;
+        let session = Self { id, root, layout, _lock: lock };
+        for folder in [session.results(), session.charts(1)] {
+            create_folder(&folder)?;
+        }
+        Ok(session)
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn timeline(&self) -> PathBuf {
+        self.root.join("timeline.jsonl")
+    }
+
+    /// The folder of `q1.parquet`, `q1.sql` and so on.
+    pub fn results(&self) -> PathBuf {
+        self.root.join("results")
+    }
+
+    /// The folder of one run's report; runs count from 1.
+    pub fn run(&self, run: u32) -> PathBuf {
+        match self.layout {
+            Layout::Kept => self.root.join("runs").join(run.to_string()),
+            Layout::Flat if run <= 1 => self.root.clone(),
+            Layout::Flat => self.root.join(format!("run-{run}")),
+        }
+    }
+
+    /// The folder of one run's charts, inside its report's folder so that relative links hold.
+    pub fn charts(&self, run: u32) -> PathBuf {
+        self.run(run).join("charts")
+    }
+
+    /// Makes the folders of run `run`.
+    pub fn begin_run(&self, run: u32) -> Result<(), StoreError> {
+        create_folder(&self.charts(run))
+    }
+
+    /// A path as it is written into events and reports: relative to the session's folder where it lies inside.
+    pub fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    }
+}
+
+/// The ids of all sessions under `base`, oldest first.
+pub fn list(base: &Path) -> Result<Vec<String>, StoreError> {
+    let path = base.join("sessions");
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(StoreError::Read { path, source }),
+    };
+    let mut ids: Vec<String> = entries
+        .flatten()
+        .filter(|e| e.path().join("timeline.jsonl").is_file())
+        .filter_map(|e| e.file_name().into_string().ok())
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// Writes `bytes` to `path` so that a reader sees the old file or the new one, never a part: temp file, sync, rename.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Write { path: path.to_owned(), source };
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    readable_by_others(file.as_file()).map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+/// Temp files are private to their owner; a report is a file like any other.
+#[cfg(unix)]
+fn readable_by_others(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })
+}
+
+/// Takes the folder's lock, or says which process holds it. A lock whose owner died is free again by itself.
+fn lock(root: &Path) -> Result<File, StoreError> {
+    let path = root.join("lock");
+    let failed = |source| StoreError::Write { path: path.clone(), source };
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            let _ = file.read_to_string(&mut owner);
+            return Err(StoreError::InUse { path: root.to_owned(), owner: owner.trim().to_owned() });
+        }
+        Err(TryLockError::Error(source)) => return Err(failed(source)),
+    }
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{}", std::process::id()))
+        .and_then(|()| file.flush())
+        .map_err(failed)?;
+    Ok(file)
+}
+
+/// `20261130-161502-7f3a`: the moment in UTC, and four random hexadecimal digits.
+fn new_id(now: jiff::Timestamp) -> String {
+    let random = RandomState::new().hash_one(now.as_nanosecond()) & 0xffff;
+    format!("{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// Whether `name` is one plain folder name: no separators, no way up.
+pub fn is_safe_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> jiff::Timestamp {
+        "2026-11-30T16:15:02Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_session_has_the_folders_of_the_design() {
+        let base = tempfile::tempdir().unwrap();
+        let session = Session::create(base.path(), now()).unwrap();
+        assert!(session.id().starts_with("20261130-161502-"), "{}", session.id());
+        assert_eq!(session.id().len(), 20);
+        assert!(session.root().ends_with(Path::new("sessions").join(session.id())));
+        assert!(session.results().is_dir());
+        assert!(session.run(1).ends_with("runs/1") && session.charts(1).is_dir());
+        assert_eq!(session.relative(&session.charts(1).join("c1.svg")), "runs/1/charts/c1.svg");
+    }
+
+    #[test]
+    fn a_flat_folder_holds_the_report_beside_the_timeline() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("a/b");
+        let session = Session::flat(&out, now()).unwrap();
+        assert_eq!(session.run(1), out);
+        assert_eq!(session.timeline(), out.join("timeline.jsonl"));
+        assert!(session.charts(1).is_dir());
+    }
+
+    #[test]
+    fn one_writer_at_a_time_and_the_lock_ends_with_it() {
+        let base = tempfile::tempdir().unwrap();
+        let session = Session::create(base.path(), now()).unwrap();
+        let id = session.id().to_owned();
+        let error = Session::open(base.path(), &id).unwrap_err().to_string();
+        assert!(error.contains(&format!("in use by another analyst (process {})", std::process::id())), "{error}");
+        drop(session);
+        assert!(Session::open(base.path(), &id).is_ok());
+    }
+
+    #[test]
+    fn only_sessions_with_a_timeline_are_listed_and_ids_cannot_climb() {
+        let base = tempfile::tempdir().unwrap();
+        assert_eq!(list(base.path()).unwrap(), Vec::<String>::new());
+        let session = Session::create(base.path(), now()).unwrap();
+        assert_eq!(list(base.path()).unwrap(), Vec::<String>::new());
+        fs::write(session.timeline(), "").unwrap();
+        assert_eq!(list(base.path()).unwrap(), [session.id()]);
+        assert!(matches!(Session::open(base.path(), "../sessions"), Err(StoreError::Unknown { .. })));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("report.md");
+        write_whole(&path, b"one").unwrap();
+        write_whole(&path, b"two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_named() {
+        let base = tempfile::tempdir().unwrap();
+        let file = base.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = Session::flat(&file.join("out"), now()).unwrap_err().to_string();
+        assert!(error.contains("cannot create the folder") && error.contains("--out DIR"), "{error}");
+    }
+}
