@@ -26,7 +26,12 @@ pub struct Event {
 impl Event {
     /// An event of this moment.
     pub fn now(seq: u64, kind: EventKind) -> Self {
-        Self { v: EVENT_VERSION, seq, at: timestamp(jiff::Timestamp::now()), kind }
+        Self {
+            v: EVENT_VERSION,
+            seq,
+            at: timestamp(jiff::Timestamp::now()),
+            kind,
+        }
     }
 }
 
@@ -215,8 +220,16 @@ mod tests {
 
     #[test]
     fn an_event_is_one_flat_object_that_reads_back() {
-        let kind = EventKind::Message { run: 1, message: Message::user("how many orders?") };
-        let event = Event { v: 1, seq: 7, at: "2026-11-30T16:15:02.113Z".into(), kind };
+        let kind = EventKind::Message {
+            run: 1,
+            message: Message::user("how many orders?"),
+        };
+        let event = Event {
+            v: 1,
+            seq: 7,
+            at: "2026-11-30T16:15:02.113Z".into(),
+            kind,
+        };
         let line = serde_json::to_string(&event).unwrap();
         assert_eq!(
             line,
@@ -234,7 +247,13 @@ mod tests {
             arguments,
             artifact_id: Some("m1".into()),
         };
-        let line = serde_json::to_string(&Event { v: 1, seq: 1, at: String::new(), kind: kind.clone() }).unwrap();
+        let line = serde_json::to_string(&Event {
+            v: 1,
+            seq: 1,
+            at: String::new(),
+            kind: kind.clone(),
+        })
+        .unwrap();
         assert_eq!(serde_json::from_str::<Event>(&line).unwrap().kind, kind);
     }
 }

@@ -71,14 +71,22 @@ impl Session {
     pub fn open(base: &Path, id: &str) -> Result<Self, StoreError> {
         let root = base.join("sessions").join(id);
         if !is_safe_name(id) || !root.is_dir() {
-            return Err(StoreError::Unknown { id: id.to_owned(), base: base.to_owned() });
+            return Err(StoreError::Unknown {
+                id: id.to_owned(),
+                base: base.to_owned(),
+            });
         }
         Self::enter(id.to_owned(), root, Layout::Kept)
     }
 
     fn enter(id: String, root: PathBuf, layout: Layout) -> Result<Self, StoreError> {
         let lock = lock(&root)?;
-        let session = Self { id, root, layout, _lock: lock };
+        let session = Self {
+            id,
+            root,
+            layout,
+            _lock: lock,
+        };
         for folder in [session.results(), session.charts(1)] {
             create_folder(&folder)?;
         }
@@ -123,7 +131,10 @@ impl Session {
 
     /// A path as it is written into events and reports: relative to the session's folder where it lies inside.
     pub fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+        path.strip_prefix(&self.root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .replace('\\', "/")
     }
 }
 
@@ -146,10 +157,21 @@ pub fn list(base: &Path) -> Result<Vec<String>, StoreError> {
 
 /// Writes `bytes` to `path` so that a reader sees the old file or the new one, never a part: temp file, sync, rename.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Write { path: path.to_owned(), source };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let failed = |source| StoreError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".writing-")
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    file.write_all(bytes)
+        .and_then(|()| file.as_file().sync_all())
+        .map_err(failed)?;
     readable_by_others(file.as_file()).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
@@ -168,21 +190,35 @@ fn readable_by_others(_file: &File) -> io::Result<()> {
 }
 
 fn create_folder(path: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })
+    fs::create_dir_all(path).map_err(|source| StoreError::Folder {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Takes the folder's lock, or says which process holds it. A lock whose owner died is free again by itself.
 fn lock(root: &Path) -> Result<File, StoreError> {
     let path = root.join("lock");
-    let failed = |source| StoreError::Write { path: path.clone(), source };
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    let failed = |source| StoreError::Write {
+        path: path.clone(),
+        source,
+    };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut owner = String::new();
             let _ = file.read_to_string(&mut owner);
-            return Err(StoreError::InUse { path: root.to_owned(), owner: owner.trim().to_owned() });
+            return Err(StoreError::InUse {
+                path: root.to_owned(),
+                owner: owner.trim().to_owned(),
+            });
         }
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
@@ -204,7 +240,9 @@ fn new_id(now: jiff::Timestamp) -> String {
 pub fn is_safe_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 #[cfg(test)]
@@ -224,7 +262,10 @@ mod tests {
         assert!(session.root().ends_with(Path::new("sessions").join(session.id())));
         assert!(session.results().is_dir());
         assert!(session.run(1).ends_with("runs/1") && session.charts(1).is_dir());
-        assert_eq!(session.relative(&session.charts(1).join("c1.svg")), "runs/1/charts/c1.svg");
+        assert_eq!(
+            session.relative(&session.charts(1).join("c1.svg")),
+            "runs/1/charts/c1.svg"
+        );
     }
 
     #[test]
@@ -243,7 +284,10 @@ mod tests {
         let session = Session::create(base.path(), now()).unwrap();
         let id = session.id().to_owned();
         let error = Session::open(base.path(), &id).unwrap_err().to_string();
-        assert!(error.contains(&format!("in use by another analyst (process {})", std::process::id())), "{error}");
+        assert!(
+            error.contains(&format!("in use by another analyst (process {})", std::process::id())),
+            "{error}"
+        );
         drop(session);
         assert!(Session::open(base.path(), &id).is_ok());
     }
@@ -256,7 +300,10 @@ mod tests {
         assert_eq!(list(base.path()).unwrap(), Vec::<String>::new());
         fs::write(session.timeline(), "").unwrap();
         assert_eq!(list(base.path()).unwrap(), [session.id()]);
-        assert!(matches!(Session::open(base.path(), "../sessions"), Err(StoreError::Unknown { .. })));
+        assert!(matches!(
+            Session::open(base.path(), "../sessions"),
+            Err(StoreError::Unknown { .. })
+        ));
     }
 
     #[test]
@@ -275,6 +322,9 @@ mod tests {
         let file = base.path().join("file");
         fs::write(&file, "").unwrap();
         let error = Session::flat(&file.join("out"), now()).unwrap_err().to_string();
-        assert!(error.contains("cannot create the folder") && error.contains("--out DIR"), "{error}");
+        assert!(
+            error.contains("cannot create the folder") && error.contains("--out DIR"),
+            "{error}"
+        );
     }
 }

@@ -54,7 +54,10 @@ impl Timeline {
 
     /// A new, empty file; one that was there is emptied.
     pub fn create(path: &Path) -> Result<Self, TimelineError> {
-        let file = File::create(path).map_err(|source| TimelineError::Write { path: path.to_owned(), source })?;
+        let file = File::create(path).map_err(|source| TimelineError::Write {
+            path: path.to_owned(),
+            source,
+        })?;
         Ok(Self::over(path.to_owned(), Some(file), 1, 0))
     }
 
@@ -63,17 +66,31 @@ impl Timeline {
     /// A torn last line is cut off the file; numbering goes on after the last event.
     pub fn open(path: &Path) -> Result<(Self, Recording), TimelineError> {
         let recording = read(path)?;
-        let failed = |source| TimelineError::Write { path: path.to_owned(), source };
+        let failed = |source| TimelineError::Write {
+            path: path.to_owned(),
+            source,
+        };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         if recording.torn_bytes > 0 {
             file.set_len(recording.whole_bytes).map_err(failed)?;
         }
         let next_seq = recording.events.last().map_or(1, |e| e.seq.saturating_add(1));
-        Ok((Self::over(path.to_owned(), Some(file), next_seq, recording.whole_bytes), recording))
+        Ok((
+            Self::over(path.to_owned(), Some(file), next_seq, recording.whole_bytes),
+            recording,
+        ))
     }
 
     fn over(path: PathBuf, file: Option<File>, next_seq: u64, whole_bytes: u64) -> Self {
-        Self { path, inner: Mutex::new(Inner { file, next_seq, whole_bytes, listeners: Vec::new() }) }
+        Self {
+            path,
+            inner: Mutex::new(Inner {
+                file,
+                next_seq,
+                whole_bytes,
+                listeners: Vec::new(),
+            }),
+        }
     }
 
     /// Where the file is; empty for one in memory.
@@ -92,7 +109,10 @@ impl Timeline {
         let seq = if kind.is_stored() { inner.next_seq } else { 0 };
         let event = Event::now(seq, kind);
         if seq > 0 {
-            inner.append(&event).map_err(|source| TimelineError::Write { path: self.path.clone(), source })?;
+            inner.append(&event).map_err(|source| TimelineError::Write {
+                path: self.path.clone(),
+                source,
+            })?;
             inner.next_seq = inner.next_seq.saturating_add(1);
         }
         for listener in &inner.listeners {
@@ -105,7 +125,10 @@ impl Timeline {
     pub fn sync(&self) -> Result<(), TimelineError> {
         let inner = self.lock();
         let synced = inner.file.as_ref().map_or(Ok(()), File::sync_data);
-        synced.map_err(|source| TimelineError::Write { path: self.path.clone(), source })
+        synced.map_err(|source| TimelineError::Write {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// A listener that panicked leaves the file sound, since it is written before listeners hear.
@@ -146,7 +169,10 @@ pub struct Recording {
 
 /// Reads a timeline: whole lines become events, a torn last one is set aside, damaged ones are named.
 pub fn read(path: &Path) -> Result<Recording, TimelineError> {
-    let bytes = std::fs::read(path).map_err(|source| TimelineError::Read { path: path.to_owned(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| TimelineError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     Ok(read_bytes(&bytes))
 }
 
@@ -178,7 +204,10 @@ fn parse_line(line: &[u8]) -> Result<Option<Event>, String> {
     }
     let event: Event = serde_json::from_slice(line).map_err(|e| e.to_string())?;
     if event.v > EVENT_VERSION {
-        return Err(format!("version {} is newer than this program, which reads {EVENT_VERSION}", event.v));
+        return Err(format!(
+            "version {} is newer than this program, which reads {EVENT_VERSION}",
+            event.v
+        ));
     }
     Ok(Some(event))
 }
@@ -262,6 +291,9 @@ mod tests {
     #[test]
     fn a_missing_file_is_named_in_the_error() {
         let error = read(Path::new("/nowhere/timeline.jsonl")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot read the timeline /nowhere/timeline.jsonl: No such file"), "{error}");
+        assert!(
+            error.starts_with("cannot read the timeline /nowhere/timeline.jsonl: No such file"),
+            "{error}"
+        );
     }
 }

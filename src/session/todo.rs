@@ -26,7 +26,11 @@ pub enum Status {
 impl Status {
     /// Reads a status as models write it: any case, with or without a separator.
     fn read(text: &str) -> Option<Self> {
-        let letters: String = text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        let letters: String = text
+            .chars()
+            .filter(|c| c.is_alphabetic())
+            .flat_map(char::to_lowercase)
+            .collect();
         match letters.as_str() {
             "pending" => Some(Status::Pending),
             "inprogress" => Some(Status::InProgress),
@@ -66,7 +70,10 @@ fn may_become(from: Status, to: Status) -> bool {
     use Status::*;
     matches!(
         (from, to),
-        (Pending, _) | (InProgress, InProgress | Completed | Cancelled) | (Completed, Completed) | (Cancelled, Cancelled)
+        (Pending, _)
+            | (InProgress, InProgress | Completed | Cancelled)
+            | (Completed, Completed)
+            | (Cancelled, Cancelled)
     )
 }
 
@@ -94,7 +101,10 @@ pub struct PlanChange {
 
 /// How many of a list's items are completed, and how many there are: what a progress line shows.
 pub fn progress(todos: &[TodoItem]) -> (usize, usize) {
-    (todos.iter().filter(|t| t.status == Status::Completed).count(), todos.len())
+    (
+        todos.iter().filter(|t| t.status == Status::Completed).count(),
+        todos.len(),
+    )
 }
 
 /// The list as people and models see it; an empty one is `No todos.`
@@ -124,32 +134,63 @@ pub enum TodoError {
     NotAList { problem: String },
     #[error("the list is empty; write at least one step, or leave the plan as it is and go on without TodoWrite")]
     Empty,
-    #[error("{count} items are more than the {max} that a plan may have; merge small steps, and refine one when you reach it")]
+    #[error(
+        "{count} items are more than the {max} that a plan may have; merge small steps, and refine one when you reach it"
+    )]
     TooMany { count: usize, max: usize },
-    #[error("item {position} is not an object; write it as {{\"content\": …, \"activeForm\": …, \"status\": \"pending\"}}")]
+    #[error(
+        "item {position} is not an object; write it as {{\"content\": …, \"activeForm\": …, \"status\": \"pending\"}}"
+    )]
     NotAnItem { position: usize },
     #[error("item {position}{} has no `{field}`; {}", named(.content), field_advice(.field))]
-    Blank { position: usize, field: &'static str, content: String },
+    Blank {
+        position: usize,
+        field: &'static str,
+        content: String,
+    },
     #[error("item {position} (\"{content}\") has the status {value}; use pending, in_progress, completed or cancelled")]
-    UnknownStatus { position: usize, content: String, value: String },
+    UnknownStatus {
+        position: usize,
+        content: String,
+        value: String,
+    },
     #[error(
         "items {first} and {second} are both in_progress (\"{first_content}\", \"{second_content}\"); keep one in_progress and set the other to pending or completed"
     )]
-    TwoInProgress { first: usize, second: usize, first_content: String, second_content: String },
+    TwoInProgress {
+        first: usize,
+        second: usize,
+        first_content: String,
+        second_content: String,
+    },
     #[error("items {first} and {second} are the same step (\"{content}\"); send it once, or give each its own words")]
-    Duplicate { first: usize, second: usize, content: String },
+    Duplicate {
+        first: usize,
+        second: usize,
+        content: String,
+    },
     #[error("items {first} and {second} both carry the id {id}; leave the id out of new items")]
     DuplicateId { first: usize, second: usize, id: u32 },
     #[error(
         "#{id} (\"{content}\") is {} and cannot go back to {}; keep it {}, and add a new item with its own words for work that is left",
         .from.as_str(), .to.as_str(), .from.as_str()
     )]
-    Backwards { id: u32, content: String, from: Status, to: Status },
+    Backwards {
+        id: u32,
+        content: String,
+        from: Status,
+        to: Status,
+    },
     #[error(
         "#{id} is {} as \"{stored}\" and keeps these words; send it unchanged, and add \"{sent}\" as a new item without an id",
         .status.as_str()
     )]
-    Reworded { id: u32, status: Status, stored: String, sent: String },
+    Reworded {
+        id: u32,
+        status: Status,
+        stored: String,
+        sent: String,
+    },
     #[error(
         "#{id} (\"{content}\") is in_progress and missing from the new list; send it as completed if it is done, or as cancelled if it is not needed"
     )]
@@ -157,7 +198,11 @@ pub enum TodoError {
 }
 
 fn named(content: &str) -> String {
-    if content.is_empty() { String::new() } else { format!(" (\"{content}\")") }
+    if content.is_empty() {
+        String::new()
+    } else {
+        format!(" (\"{content}\")")
+    }
 }
 
 fn field_advice(field: &str) -> &'static str {
@@ -187,7 +232,12 @@ impl Default for TodoList {
 impl TodoList {
     /// An empty list that takes up to `max_items` items a write (kept within 1 and [`HIGHEST_MAX_ITEMS`]).
     pub fn new(max_items: usize) -> Self {
-        Self { items: Vec::new(), dropped: Vec::new(), next_id: 1, max_items: max_items.clamp(1, HIGHEST_MAX_ITEMS) }
+        Self {
+            items: Vec::new(),
+            dropped: Vec::new(),
+            next_id: 1,
+            max_items: max_items.clamp(1, HIGHEST_MAX_ITEMS),
+        }
     }
 
     pub fn items(&self) -> &[TodoItem] {
@@ -247,11 +297,31 @@ impl TodoList {
             });
         }
         let left_out = |t: &&TodoItem| !items.iter().any(|kept| kept.id == t.id);
-        if let Some(lost) = self.items.iter().filter(left_out).find(|t| t.status == Status::InProgress) {
-            return Err(TodoError::InProgressMissing { id: lost.id, content: lost.content.clone() });
+        if let Some(lost) = self
+            .items
+            .iter()
+            .filter(left_out)
+            .find(|t| t.status == Status::InProgress)
+        {
+            return Err(TodoError::InProgressMissing {
+                id: lost.id,
+                content: lost.content.clone(),
+            });
         }
-        let dropped: Vec<_> = self.items.iter().filter(left_out).filter(|t| t.status.is_open()).cloned().collect();
-        let mut todos: Vec<_> = self.items.iter().filter(left_out).filter(|t| !t.status.is_open()).cloned().collect();
+        let dropped: Vec<_> = self
+            .items
+            .iter()
+            .filter(left_out)
+            .filter(|t| t.status.is_open())
+            .cloned()
+            .collect();
+        let mut todos: Vec<_> = self
+            .items
+            .iter()
+            .filter(left_out)
+            .filter(|t| !t.status.is_open())
+            .cloned()
+            .collect();
         todos.append(&mut items);
 
         self.next_id = next_id;
@@ -263,8 +333,10 @@ impl TodoList {
     /// The stored item that each sent one continues. Words win over ids, because a model that renumbers its list still
     /// means the steps that it names.
     fn match_stored(&self, sent: &[SentItem]) -> Vec<Option<&TodoItem>> {
-        let by_words: Vec<Option<&TodoItem>> =
-            sent.iter().map(|item| self.items.iter().find(|t| key(&t.content) == key(&item.content))).collect();
+        let by_words: Vec<Option<&TodoItem>> = sent
+            .iter()
+            .map(|item| self.items.iter().find(|t| key(&t.content) == key(&item.content)))
+            .collect();
         let taken = |t: &TodoItem| by_words.iter().flatten().any(|m| m.id == t.id);
         sent.iter()
             .zip(&by_words)
@@ -280,7 +352,8 @@ impl TodoList {
     /// Adds to the dropped items, and forgets those that the list has again.
     fn remember_dropped(&mut self, todos: &[TodoItem], dropped: Vec<TodoItem>) {
         self.dropped.extend(dropped);
-        self.dropped.retain(|d| !todos.iter().any(|t| key(&t.content) == key(&d.content)));
+        self.dropped
+            .retain(|d| !todos.iter().any(|t| key(&t.content) == key(&d.content)));
     }
 }
 
@@ -315,14 +388,23 @@ fn read_list(input: Value, max: usize) -> Result<Vec<SentItem>, TodoError> {
         return Err(TodoError::Empty);
     }
     if values.len() > max {
-        return Err(TodoError::TooMany { count: values.len(), max });
+        return Err(TodoError::TooMany {
+            count: values.len(),
+            max,
+        });
     }
-    values.iter().enumerate().map(|(index, value)| read_item(index + 1, value)).collect()
+    values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| read_item(index + 1, value))
+        .collect()
 }
 
 /// Finds the list in what was sent; text that holds one is parsed once, wherever it stands.
 fn list_of(input: Value) -> Result<Vec<Value>, TodoError> {
-    let not_a_list = |problem: &str| TodoError::NotAList { problem: problem.to_owned() };
+    let not_a_list = |problem: &str| TodoError::NotAList {
+        problem: problem.to_owned(),
+    };
     let (input, parsed) = parse_once(input, false)?;
     let value = match input {
         Value::Object(mut fields) => fields.remove("todos").ok_or_else(|| not_a_list("it is missing"))?,
@@ -339,24 +421,38 @@ fn list_of(input: Value) -> Result<Vec<Value>, TodoError> {
 
 fn parse_once(value: Value, parsed_before: bool) -> Result<(Value, bool), TodoError> {
     match value {
-        Value::String(text) if !parsed_before => serde_json::from_str(&text)
-            .map(|value| (value, true))
-            .map_err(|e| TodoError::NotAList { problem: format!("it is text that is not JSON ({e})") }),
+        Value::String(text) if !parsed_before => {
+            serde_json::from_str(&text)
+                .map(|value| (value, true))
+                .map_err(|e| TodoError::NotAList {
+                    problem: format!("it is text that is not JSON ({e})"),
+                })
+        }
         other => Ok((other, parsed_before)),
     }
 }
 
 fn read_item(position: usize, value: &Value) -> Result<SentItem, TodoError> {
-    let Value::Object(fields) = value else { return Err(TodoError::NotAnItem { position }) };
+    let Value::Object(fields) = value else {
+        return Err(TodoError::NotAnItem { position });
+    };
     let words = |names: &[&str]| {
-        let text = names.iter().find_map(|n| fields.get(*n)).and_then(Value::as_str).unwrap_or_default();
+        let text = names
+            .iter()
+            .find_map(|n| fields.get(*n))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let content = words(&["content"]);
     let active_form = words(&["activeForm", "active_form"]);
     for (field, text) in [("content", &content), ("activeForm", &active_form)] {
         if text.is_empty() {
-            return Err(TodoError::Blank { position, field, content });
+            return Err(TodoError::Blank {
+                position,
+                field,
+                content,
+            });
         }
     }
     let status = match fields.get("status") {
@@ -366,9 +462,19 @@ fn read_item(position: usize, value: &Value) -> Result<SentItem, TodoError> {
     };
     let Some(status) = status else {
         let value = fields.get("status").map(Value::to_string).unwrap_or_default();
-        return Err(TodoError::UnknownStatus { position, content, value });
+        return Err(TodoError::UnknownStatus {
+            position,
+            content,
+            value,
+        });
     };
-    Ok(SentItem { position, id: fields.get("id").and_then(read_id), content, active_form, status })
+    Ok(SentItem {
+        position,
+        id: fields.get("id").and_then(read_id),
+        content,
+        active_form,
+        status,
+    })
 }
 
 /// An id as models send it: 2, "2" or "#2". Anything else names no stored item.
@@ -391,10 +497,19 @@ fn check_among_themselves(sent: &[SentItem]) -> Result<(), TodoError> {
             let (first, second) = (earlier.position, item.position);
             if earlier.status == Status::InProgress && item.status == Status::InProgress {
                 let (first_content, second_content) = (earlier.content.clone(), item.content.clone());
-                return Err(TodoError::TwoInProgress { first, second, first_content, second_content });
+                return Err(TodoError::TwoInProgress {
+                    first,
+                    second,
+                    first_content,
+                    second_content,
+                });
             }
             if key(&earlier.content) == key(&item.content) {
-                return Err(TodoError::Duplicate { first, second, content: item.content.clone() });
+                return Err(TodoError::Duplicate {
+                    first,
+                    second,
+                    content: item.content.clone(),
+                });
             }
             if let Some(id) = item.id.filter(|id| earlier.id == Some(*id)) {
                 return Err(TodoError::DuplicateId { first, second, id });
@@ -407,7 +522,12 @@ fn check_among_themselves(sent: &[SentItem]) -> Result<(), TodoError> {
 fn check_move(stored: &TodoItem, sent: &SentItem) -> Result<(), TodoError> {
     if !may_become(stored.status, sent.status) {
         let (from, to) = (stored.status, sent.status);
-        return Err(TodoError::Backwards { id: stored.id, content: stored.content.clone(), from, to });
+        return Err(TodoError::Backwards {
+            id: stored.id,
+            content: stored.content.clone(),
+            from,
+            to,
+        });
     }
     if stored.status != Status::Pending && key(&stored.content) != key(&sent.content) {
         return Err(TodoError::Reworded {

@@ -21,7 +21,11 @@ fn stored(items: &[(&str, &str)]) -> TodoList {
 }
 
 fn seen(todos: &TodoList) -> Vec<(u32, &str, Status)> {
-    todos.items().iter().map(|t| (t.id, t.content.as_str(), t.status)).collect()
+    todos
+        .items()
+        .iter()
+        .map(|t| (t.id, t.content.as_str(), t.status))
+        .collect()
 }
 
 #[rstest]
@@ -56,12 +60,21 @@ fn a_status_is_read_in_any_case(#[case] text: &str, #[case] status: Option<Statu
 #[test]
 fn the_host_numbers_items_and_keeps_numbers_through_rewrites() {
     let mut todos = stored(&[("A", "completed"), ("B", "in_progress"), ("C", "pending")]);
-    let change = todos.replace(list(&[("a.", "completed"), ("B", "completed"), ("D", "in_progress")])).unwrap();
+    let change = todos
+        .replace(list(&[("a.", "completed"), ("B", "completed"), ("D", "in_progress")]))
+        .unwrap();
     assert_eq!(
         seen(&todos),
-        [(1, "a.", Status::Completed), (2, "B", Status::Completed), (4, "D", Status::InProgress)]
+        [
+            (1, "a.", Status::Completed),
+            (2, "B", Status::Completed),
+            (4, "D", Status::InProgress)
+        ]
     );
-    assert_eq!(change.dropped.iter().map(|t| t.content.as_str()).collect::<Vec<_>>(), ["C"]);
+    assert_eq!(
+        change.dropped.iter().map(|t| t.content.as_str()).collect::<Vec<_>>(),
+        ["C"]
+    );
     assert_eq!(todos.dropped(), change.dropped);
 }
 
@@ -71,7 +84,10 @@ fn an_id_lets_a_pending_item_be_reworded() {
     let change = todos
         .replace(json!({"todos": [item("A", "completed"), {"id": "#2", "content": "B, by office", "activeForm": "Doing B"}]}))
         .unwrap();
-    assert_eq!(seen(&todos), [(1, "A", Status::Completed), (2, "B, by office", Status::Pending)]);
+    assert_eq!(
+        seen(&todos),
+        [(1, "A", Status::Completed), (2, "B, by office", Status::Pending)]
+    );
     assert!(change.dropped.is_empty());
 }
 
@@ -85,7 +101,11 @@ fn words_win_over_ids_when_a_model_renumbers() {
     todos.replace(renumbered).unwrap();
     assert_eq!(
         seen(&todos),
-        [(1, "A", Status::Completed), (3, "C", Status::InProgress), (2, "B", Status::Pending)]
+        [
+            (1, "A", Status::Completed),
+            (3, "C", Status::InProgress),
+            (2, "B", Status::Pending)
+        ]
     );
 }
 
@@ -96,7 +116,11 @@ fn finished_items_stay_when_the_new_list_leaves_them_out() {
     assert!(change.dropped.is_empty());
     assert_eq!(
         seen(&todos),
-        [(1, "A", Status::Completed), (2, "B", Status::Cancelled), (3, "C", Status::InProgress)]
+        [
+            (1, "A", Status::Completed),
+            (2, "B", Status::Cancelled),
+            (3, "C", Status::InProgress)
+        ]
     );
 }
 
@@ -146,15 +170,25 @@ fn refusals_say_what_to_do_and_change_nothing(#[case] input: Value, #[case] mess
 #[test]
 fn a_list_longer_than_allowed_is_refused() {
     let items: Vec<_> = (0..13).map(|n| item(&format!("step {n}"), "pending")).collect();
-    let error = TodoList::default().replace(json!({"todos": items.clone()})).unwrap_err();
+    let error = TodoList::default()
+        .replace(json!({"todos": items.clone()}))
+        .unwrap_err();
     assert_eq!(error, TodoError::TooMany { count: 13, max: 12 });
     assert!(TodoList::new(99).replace(json!({"todos": items})).is_ok());
 }
 
 #[test]
 fn rendering_shows_each_status() {
-    let todos = stored(&[("A", "completed"), ("B", "in_progress"), ("C", "pending"), ("D", "cancelled")]);
-    assert_eq!(todos.render(), "[x] #1: A\n[>] #2: B (Doing B)\n[ ] #3: C\n[-] #4: D\n(1/4 completed)");
+    let todos = stored(&[
+        ("A", "completed"),
+        ("B", "in_progress"),
+        ("C", "pending"),
+        ("D", "cancelled"),
+    ]);
+    assert_eq!(
+        todos.render(),
+        "[x] #1: A\n[>] #2: B (Doing B)\n[ ] #3: C\n[-] #4: D\n(1/4 completed)"
+    );
     assert_eq!(TodoList::default().render(), "No todos.");
 }
 
