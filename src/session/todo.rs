@@ -451,7 +451,7 @@ fn read_item(position: usize, value: &Value) -> Result<SentItem, TodoError> {
             return Err(TodoError::Blank {
                 position,
                 field,
-                content,
+                content: content.clone(),
             });
         }
     }

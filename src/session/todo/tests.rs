@@ -147,7 +147,7 @@ fn lists_are_understood_in_the_shapes_that_models_send(#[case] input: Value) {
 
 #[rstest]
 #[case(json!({}), "`todos` must be a list of items {content, activeForm, status}, but it is missing; send the list itself, not text")]
-#[case(json!({"todos": "1. look"}), "but it is text that is not JSON (trailing characters at line 1 column 2)")]
+#[case(json!({"todos": "1. look"}), "but it is text that is not JSON (invalid number at line 1 column 3)")]
 #[case(json!({"todos": "\"[]\""}), "but it is text inside text")]
 #[case(json!({"todos": []}), "the list is empty; write at least one step")]
 #[case(json!({"todos": ["A"]}), "item 1 is not an object; write it as {\"content\"")]
