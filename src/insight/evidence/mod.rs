@@ -47,11 +47,20 @@ pub enum Source {
     /// The number of rows of a result or derived table.
     RowCount { result: String },
     /// A cell of a derived table.
-    Derived { derived: String, row: usize, column: String },
+    Derived {
+        derived: String,
+        row: usize,
+        column: String,
+    },
     /// A fact of a derived table.
     Fact { derived: String, name: String },
     /// Computed from two cells of one table.
-    Formula { of: String, operation: Operation, left: CellRef, right: CellRef },
+    Formula {
+        of: String,
+        operation: Operation,
+        left: CellRef,
+        right: CellRef,
+    },
     /// The sum of a whole column.
     ColumnSum { of: String, column: String },
     /// Nothing equals it.

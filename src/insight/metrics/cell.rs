@@ -51,12 +51,14 @@ impl Number {
 
     /// `self + other`: exact if both are and the sum fits, floating otherwise.
     pub fn plus(self, other: Number) -> Number {
-        self.exactly(other, Decimal::checked_add).unwrap_or_else(|| Number::Float(self.to_f64() + other.to_f64()))
+        self.exactly(other, Decimal::checked_add)
+            .unwrap_or_else(|| Number::Float(self.to_f64() + other.to_f64()))
     }
 
     /// `self − other`: exact if both are and the difference fits, floating otherwise.
     pub fn minus(self, other: Number) -> Number {
-        self.exactly(other, Decimal::checked_sub).unwrap_or_else(|| Number::Float(self.to_f64() - other.to_f64()))
+        self.exactly(other, Decimal::checked_sub)
+            .unwrap_or_else(|| Number::Float(self.to_f64() - other.to_f64()))
     }
 
     /// `self ÷ other` as a floating number; `None` when `other` is zero or the ratio is not finite.
@@ -65,7 +67,9 @@ impl Number {
             (Number::Exact(a), Number::Exact(b)) => a.checked_div(b).and_then(|ratio| ratio.to_f64()),
             _ => Some(self.to_f64() / other.to_f64()),
         };
-        ratio.filter(|ratio| ratio.is_finite() && !other.is_zero()).map(Number::Float)
+        ratio
+            .filter(|ratio| ratio.is_finite() && !other.is_zero())
+            .map(Number::Float)
     }
 
     /// Total order by value; NaN comes last.
@@ -213,7 +217,11 @@ impl Serialize for Cell {
 
 fn serialize_decimal<S: Serializer>(decimal: Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     let text = decimal.to_string();
-    let digits = text.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    let digits = text
+        .trim_start_matches(['-', '0', '.'])
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .count();
     match (decimal.scale(), decimal.to_i64(), decimal.to_f64()) {
         (0, Some(integer), _) if digits <= DIGITS_IN_F64 => serializer.serialize_i64(integer),
         (_, _, Some(float)) if digits <= DIGITS_IN_F64 => serializer.serialize_f64(float),
@@ -245,12 +253,14 @@ impl<'de> Deserialize<'de> for Cell {
                     Some("nan") => Ok(Cell::from(f64::NAN)),
                     Some("inf") => Ok(Cell::from(f64::INFINITY)),
                     Some("-inf") => Ok(Cell::from(f64::NEG_INFINITY)),
-                    _ => Err(D::Error::custom(format!("`{value}` is no cell: expected {{\"decimal\": …}} or {{\"float\": …}}"))),
+                    _ => Err(D::Error::custom(format!(
+                        "`{value}` is no cell: expected {{\"decimal\": …}} or {{\"float\": …}}"
+                    ))),
                 }
             }
-            Value::Bool(_) | Value::Array(_) => {
-                Err(D::Error::custom(format!("`{value}` is no cell: expected text, a number or null")))
-            }
+            Value::Bool(_) | Value::Array(_) => Err(D::Error::custom(format!(
+                "`{value}` is no cell: expected text, a number or null"
+            ))),
         }
     }
 }
@@ -260,14 +270,21 @@ fn number_from_json(number: &serde_json::Number) -> Result<Number, String> {
         return Ok(Number::from(integer));
     }
     let text = number.to_string();
-    let digits = text.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    let digits = text
+        .trim_start_matches(['-', '0', '.'])
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .count();
     if digits <= DIGITS_IN_F64
         && !text.contains(['e', 'E'])
         && let Ok(decimal) = Decimal::from_str_exact(&text)
     {
         return Ok(Number::Exact(decimal));
     }
-    number.as_f64().map(Number::Float).ok_or_else(|| format!("`{text}` is no number that fits"))
+    number
+        .as_f64()
+        .map(Number::Float)
+        .ok_or_else(|| format!("`{text}` is no number that fits"))
 }
 
 impl JsonSchema for Cell {
@@ -320,7 +337,10 @@ pub struct Column {
 
 impl Column {
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind }
+        Self {
+            name: name.into(),
+            kind,
+        }
     }
 }
 

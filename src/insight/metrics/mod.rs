@@ -90,23 +90,53 @@ pub struct Context<'a> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MetricError {
     #[error("no column `{name}` in {source_id}; it has {}", list(.available))]
-    UnknownColumn { name: String, source_id: String, available: Vec<String> },
+    UnknownColumn {
+        name: String,
+        source_id: String,
+        available: Vec<String>,
+    },
     #[error("column `{column}` of {source_id} holds no numbers (`{example}`); columns with numbers: {}", list(.numeric))]
-    NotNumbers { column: String, source_id: String, example: String, numeric: Vec<String> },
-    #[error("column `{column}` of {source_id} holds no dates or periods (`{example}`); write days as 2005-08-31, months as 2005-08, quarters as 2005-Q3, years as 2005")]
-    NotPeriods { column: String, source_id: String, example: String },
+    NotNumbers {
+        column: String,
+        source_id: String,
+        example: String,
+        numeric: Vec<String>,
+    },
+    #[error(
+        "column `{column}` of {source_id} holds no dates or periods (`{example}`); write days as 2005-08-31, months as 2005-08, quarters as 2005-Q3, years as 2005"
+    )]
+    NotPeriods {
+        column: String,
+        source_id: String,
+        example: String,
+    },
     #[error("{source_id} has no rows to compute from")]
     NoRows { source_id: String },
     #[error("no period `{label}` in column `{column}` of {source_id}; it has {}", list(.available))]
-    UnknownPeriod { label: String, column: String, source_id: String, available: Vec<String> },
-    #[error("{source_id} has more than one row for {what}; sum them in SQL, or name the column that tells them apart as `group`")]
+    UnknownPeriod {
+        label: String,
+        column: String,
+        source_id: String,
+        available: Vec<String>,
+    },
+    #[error(
+        "{source_id} has more than one row for {what}; sum them in SQL, or name the column that tells them apart as `group`"
+    )]
     Repeated { what: String, source_id: String },
     #[error("`{argument}` is {value}: {advice}")]
-    BadArgument { argument: &'static str, value: String, advice: String },
+    BadArgument {
+        argument: &'static str,
+        value: String,
+        advice: String,
+    },
 }
 
 fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl MetricCall {
@@ -133,7 +163,9 @@ impl MetricCall {
     /// Errors when a named column is not there or holds the wrong kind of value, and when there are no rows.
     pub fn compute(&self, frame: &DataFrame, context: Context<'_>) -> Result<Derived, MetricError> {
         let _ = frame;
-        Err(MetricError::NoRows { source_id: context.source.to_owned() })
+        Err(MetricError::NoRows {
+            source_id: context.source.to_owned(),
+        })
     }
 }
 
