@@ -4,9 +4,7 @@ mod error;
 mod spec;
 
 pub use error::ChartError;
-pub use spec::{
-    Annotation, ChartKind, ChartSpec, Data, Point, ReferenceLine, Scale, Series, Unit, XAxis, YAxis,
-};
+pub use spec::{Annotation, ChartKind, ChartSpec, Data, Point, ReferenceLine, Scale, Series, Unit, XAxis, YAxis};
 
 /// A chart that has been drawn.
 #[derive(Debug, Clone, PartialEq)]

@@ -227,13 +227,19 @@ impl ChartSpec {
 impl Series {
     /// A series of one value per category.
     pub fn values(name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
-        Series { name: name.into(), data: Data::Values(values.into_iter().collect()) }
+        Series {
+            name: name.into(),
+            data: Data::Values(values.into_iter().collect()),
+        }
     }
 
     /// A series of free points.
     pub fn points(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let points = points.into_iter().map(|(x, y)| Point { x, y, label: None }).collect();
-        Series { name: name.into(), data: Data::Points(points) }
+        Series {
+            name: name.into(),
+            data: Data::Points(points),
+        }
     }
 }
 
