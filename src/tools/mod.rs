@@ -5,6 +5,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub mod registry;
+pub mod todo_write;
 pub mod workbench;
 
 pub use registry::Registry;
