@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::Catalog;
 
+mod guard;
+mod lint;
+mod names;
+mod parse;
+mod resolve;
+
 /// One statement that may run: read-only, every name resolved, lints attached.
 ///
 /// Only [`check`] makes one, so holding a `CheckedSql` is the proof.
@@ -14,6 +20,7 @@ pub struct CheckedSql {
     dialect: Dialect,
     lineage: Vec<OutputColumn>,
     lints: Vec<Lint>,
+    reads: Vec<String>,
 }
 
 impl CheckedSql {
@@ -30,6 +37,10 @@ impl CheckedSql {
     }
     pub fn lints(&self) -> &[Lint] {
         &self.lints
+    }
+    /// Every table column that the statement reads anywhere (filters and joins too), as in [`OutputColumn::sources`].
+    pub fn reads(&self) -> &[String] {
+        &self.reads
     }
 }
 
@@ -89,11 +100,47 @@ pub struct Refusal {
     pub reasons: Vec<Reason>,
 }
 
+/// Stack for statements that are deep or long; a page of it costs nothing until it is used.
+const DEEP_STACK: usize = 256 << 20;
+
 /// Checks `text` as one read-only statement of `dialect`; with a `catalog` every name is resolved and lints run.
+///
+/// Errors name every reason found at the first step that refuses. Lints never refuse; see [`CheckedSql::lints`].
 pub fn check(text: &str, dialect: Dialect, catalog: Option<&Catalog>) -> Result<CheckedSql, Refusal> {
-    let _ = (text, dialect, catalog);
-    Err(Refusal {
-        stage: Stage::Guard,
-        reasons: vec![],
+    let scanned = parse::scan(text, dialect)?;
+    if !scanned.deep {
+        return check_scanned(scanned, catalog);
+    }
+    // Every later step walks the tree recursively, and so does dropping it.
+    let walked = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(DEEP_STACK);
+        builder.spawn_scoped(scope, || check_scanned(scanned, catalog)).ok().and_then(|thread| thread.join().ok())
+    });
+    walked.unwrap_or_else(|| {
+        let message = "the statement is too deep to be checked on this machine; use CTEs".to_owned();
+        Err(Refusal {
+            stage: Stage::Guard,
+            reasons: vec![Reason { code: "too-deep".to_owned(), message, suggestion: None }],
+        })
     })
 }
+
+fn check_scanned(scanned: parse::Scanned<'_>, catalog: Option<&Catalog>) -> Result<CheckedSql, Refusal> {
+    let (text, dialect) = (scanned.text.to_owned(), scanned.dialect);
+    let form = parse::parse(scanned)?;
+    guard::guard(&form, dialect)?;
+    let mut checked = CheckedSql { text, dialect, lineage: Vec::new(), lints: Vec::new(), reads: Vec::new() };
+    let (query, Some(catalog)) = (form.query(), catalog) else { return Ok(checked) };
+    let Some(query) = query else { return Ok(checked) };
+    let (bound, reasons) = resolve::resolve(query, dialect, catalog);
+    if !reasons.is_empty() {
+        return Err(Refusal { stage: Stage::Resolve, reasons });
+    }
+    checked.lineage = resolve::lineage(&bound);
+    checked.reads = bound.read.iter().filter_map(|s| resolve::source_name(catalog, *s)).collect();
+    checked.lints = lint::lints(&bound, query, dialect);
+    Ok(checked)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! `check` as its callers see it.
+
+use super::*;
