@@ -1,4 +1,4 @@
-//! Names: how each engine folds and compares them, how they are quoted, and which real names are near a wrong one.
+//! Names: how each engine folds and compares them, and which real names are near a wrong one.
 
 use std::borrow::Cow;
 
@@ -64,37 +64,6 @@ fn same_any_case(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
 }
 
-/// `name` as it must be written: bare where the engine reads it back the same, else quoted.
-pub(super) fn written(name: &str, dialect: Dialect, naming: Naming) -> String {
-    let bare = Ident::new(name);
-    let plain = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && fold(&bare, dialect, naming) == name
-        && !is_reserved(name);
-    if plain {
-        return name.to_owned();
-    }
-    match dialect {
-        Dialect::Mysql | Dialect::Bigquery | Dialect::Databricks | Dialect::Clickhouse => {
-            format!("`{}`", name.replace('`', "``"))
-        }
-        Dialect::Sqlite | Dialect::Postgres | Dialect::Duckdb | Dialect::Snowflake => {
-            format!("\"{}\"", name.replace('"', "\"\""))
-        }
-    }
-}
-
-/// Words that no engine here reads as a plain column or table name.
-fn is_reserved(name: &str) -> bool {
-    const RESERVED: [&str; 54] = [
-        "all", "and", "as", "asc", "between", "by", "case", "check", "column", "constraint", "create", "cross", "default",
-        "delete", "desc", "distinct", "drop", "else", "end", "except", "exists", "false", "for", "foreign", "from", "full",
-        "group", "having", "in", "index", "inner", "insert", "intersect", "into", "is", "join", "left", "like", "limit", "not",
-        "null", "on", "or", "order", "primary", "references", "select", "set", "table", "then", "to", "union", "user", "where",
-    ];
-    RESERVED.binary_search(&name.to_lowercase().as_str()).is_ok()
-}
-
 /// How alike two names are, 0 to 1: spelling first, then shared words (`name` and `customer_name`).
 pub(super) fn likeness(wrong: &str, real: &str) -> f64 {
     let (a, b) = (plain(wrong), plain(real));
@@ -130,20 +99,7 @@ pub(super) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case(Dialect::Postgres, "Total", "\"Total\"")]
-    #[case(Dialect::Postgres, "total", "total")]
-    #[case(Dialect::Snowflake, "TOTAL", "TOTAL")]
-    #[case(Dialect::Sqlite, "Order Details", "\"Order Details\"")]
-    #[case(Dialect::Mysql, "order", "`order`")]
-    #[case(Dialect::Sqlite, "客户", "客户")]
-    fn names_are_quoted_only_where_needed(#[case] dialect: Dialect, #[case] name: &str, #[case] expected: &str) {
-        assert_eq!(written(name, dialect, Naming::Column), expected);
-    }
 
     #[test]
     fn the_nearest_name_comes_first() {
@@ -151,10 +107,5 @@ mod tests {
         assert_eq!(nearest("amuont", real.into_iter(), 3).first().map(String::as_str), Some("amount"));
         assert_eq!(nearest("CustomerID", real.into_iter(), 1), ["customer_id"]);
         assert!(nearest("zebra", real.into_iter(), 3).is_empty());
-    }
-
-    #[test]
-    fn reserved_words_are_sorted_for_the_search() {
-        assert!(is_reserved("Order") && is_reserved("all") && is_reserved("where") && !is_reserved("amount"));
     }
 }

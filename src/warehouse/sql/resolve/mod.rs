@@ -61,6 +61,8 @@ pub(super) struct Binder<'a> {
     ctes: Vec<Named>,
     /// Parameters of lambdas around the current expression.
     lambdas: Vec<&'a Ident>,
+    /// ON conditions to bind when all of their block's FROM is known.
+    late_conditions: Vec<(usize, &'a Expr)>,
     reasons: Vec<Reason>,
 }
 
@@ -74,8 +76,15 @@ pub(super) fn resolve<'a>(query: &'a Query, dialect: Dialect, catalog: &'a Catal
         read: Vec::new(),
         quoted_strings: Vec::new(),
     };
-    let mut binder =
-        Binder { bound, dialect, scopes: Vec::new(), ctes: Vec::new(), lambdas: Vec::new(), reasons: Vec::new() };
+    let mut binder = Binder {
+        bound,
+        dialect,
+        scopes: Vec::new(),
+        ctes: Vec::new(),
+        lambdas: Vec::new(),
+        late_conditions: Vec::new(),
+        reasons: Vec::new(),
+    };
     let output = binder.query(query, Place::Top);
     let Binder { mut bound, mut reasons, .. } = binder;
     bound.output = output;

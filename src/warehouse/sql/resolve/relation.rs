@@ -99,6 +99,10 @@ impl<'a> Binder<'a> {
     }
 
     fn on(&mut self, block: usize, on: &'a Expr, first: usize) {
+        if self.dialect == Dialect::Sqlite {
+            // SQLite's ON sees all of FROM, later entries too.
+            return self.late_conditions.push((block, on));
+        }
         let strict = matches!(self.dialect, Dialect::Postgres | Dialect::Mysql);
         self.scopes.push(Scope { block, clause: Clause::On, first: if strict { first } else { 0 }, item: 0 });
         self.expr(on);

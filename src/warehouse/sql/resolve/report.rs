@@ -6,9 +6,9 @@ use sqlparser::ast::Ident;
 
 use super::model::{ColumnRef, Shape};
 use super::Binder;
-use crate::warehouse::catalog::Table;
+use crate::warehouse::catalog::{Table, quote};
 use crate::warehouse::sql::Reason;
-use crate::warehouse::sql::names::{Naming, likeness, nearest, written};
+use crate::warehouse::sql::names::{likeness, nearest};
 
 /// Names listed in one message.
 const LISTED: usize = 3;
@@ -57,7 +57,7 @@ impl Binder<'_> {
             near.clear();
         }
         let suggestion = match (near.first(), elsewhere.first()) {
-            (Some(name), _) => Some(written(name, self.dialect, Naming::Column)),
+            (Some(name), _) => Some(quote(self.dialect, name)),
             (None, Some(qualified)) => Some(qualified.clone()),
             (None, None) => None,
         };
@@ -99,7 +99,7 @@ impl Binder<'_> {
                 found.push(format!(
                     "{}.{}",
                     self.table_name(table),
-                    written(&column.name, self.dialect, Naming::Column)
+                    quote(self.dialect, &column.name)
                 ));
             }
         }
@@ -109,10 +109,10 @@ impl Binder<'_> {
 
     /// A table's name as it must be written here.
     fn table_name(&self, table: &Table) -> String {
-        let name = written(&table.name, self.dialect, Naming::Table);
+        let name = quote(self.dialect, &table.name);
         match &table.schema {
             Some(schema) if !self.bound.catalog.search_path.contains(schema) => {
-                format!("{}.{name}", written(schema, self.dialect, Naming::Table))
+                format!("{}.{name}", quote(self.dialect, schema))
             }
             _ => name,
         }
@@ -167,8 +167,8 @@ impl Binder<'_> {
         let suggestion = best.map(|relation| {
             format!(
                 "{}.{}",
-                written(relation, self.dialect, Naming::Table),
-                written(&column.value, self.dialect, Naming::Column)
+                quote(self.dialect, relation),
+                quote(self.dialect, &column.value)
             )
         });
         let hint = match &suggestion {
@@ -200,7 +200,7 @@ impl Binder<'_> {
         );
         let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", list(&near)) };
         let message = format!("USING needs a column `{}` in {}{}{hint}", name.value, list(&names), place(name));
-        let suggestion = near.first().map(|n| written(n, self.dialect, Naming::Column));
+        let suggestion = near.first().map(|n| quote(self.dialect, n));
         self.refuse("unknown-column", message, suggestion);
     }
 
@@ -208,16 +208,16 @@ impl Binder<'_> {
         let near = nearest(&ident.value, shape.fields.iter().map(|f| f.name.as_str()), LISTED);
         let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", list(&near)) };
         let message = format!("ORDER BY after a set operation sees its output columns alone, and none is `{}`{}{hint}", ident.value, place(ident));
-        let suggestion = near.first().map(|n| written(n, self.dialect, Naming::Column));
+        let suggestion = near.first().map(|n| quote(self.dialect, n));
         self.refuse("unknown-column", message, suggestion);
     }
 
     pub(super) fn ambiguous(&mut self, ident: &Ident, columns: &[ColumnRef]) {
-        let name = written(&ident.value, self.dialect, Naming::Column);
+        let name = quote(self.dialect, &ident.value);
         let candidates: Vec<String> = columns
             .iter()
             .filter_map(|c| self.bound.relation(*c))
-            .map(|r| format!("{}.{name}", written(&r.name, self.dialect, Naming::Table)))
+            .map(|r| format!("{}.{name}", quote(self.dialect, &r.name)))
             .collect();
         let message = format!(
             "`{}` is in several tables of FROM{}; write one of {}",

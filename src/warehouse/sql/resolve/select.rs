@@ -36,6 +36,12 @@ impl<'a> Binder<'a> {
             self.table_with_joins(block, entry, if i == 0 { How::First } else { How::Comma });
         }
         self.lateral_views(block, select);
+        let late = self.late_conditions.iter().position(|(b, _)| *b == block).unwrap_or(self.late_conditions.len());
+        for (_, on) in self.late_conditions.split_off(late) {
+            self.scopes.push(Scope { block, clause: Clause::On, first: 0, item: 0 });
+            self.expr(on);
+            self.scopes.pop();
+        }
         self.items(block, select);
         self.scopes.push(Scope { block, clause: Clause::Item, first: 0, item: 0 });
         self.clauses(block, select);
