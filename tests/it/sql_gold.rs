@@ -40,22 +40,35 @@ pub static GOLD: LazyLock<Option<(Vec<Gold>, BTreeMap<PathBuf, Catalog>)>> = Laz
     for set in SETS {
         let file = shared(set)?;
         let folder = file.parent().unwrap().to_owned();
-        for line in std::fs::read_to_string(&file).unwrap().lines().filter(|l| !l.is_empty()) {
+        for line in std::fs::read_to_string(&file)
+            .unwrap()
+            .lines()
+            .filter(|l| !l.is_empty())
+        {
             let question: Question = serde_json::from_str(line).unwrap();
             let db = folder.join(&question.db);
             for sql in question.gold_sql {
                 if seen.insert((db.clone(), sql.clone())) {
-                    gold.push(Gold { id: question.id.clone(), sql, db: db.clone() });
+                    gold.push(Gold {
+                        id: question.id.clone(),
+                        sql,
+                        db: db.clone(),
+                    });
                 }
             }
         }
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let mut catalogs = BTreeMap::new();
     for g in &gold {
         if !catalogs.contains_key(&g.db) {
             let catalog = runtime.block_on(async {
-                let engine = Engine::connect(&Target::parse(g.db.to_str().unwrap()).unwrap()).await.unwrap();
+                let engine = Engine::connect(&Target::parse(g.db.to_str().unwrap()).unwrap())
+                    .await
+                    .unwrap();
                 engine.introspect().await.unwrap()
             });
             catalogs.insert(g.db.clone(), catalog);
@@ -75,17 +88,30 @@ fn gold_statements_are_accepted() {
         match sql::check(&g.sql, Dialect::Sqlite, Some(&catalogs[&g.db])) {
             Ok(checked) => {
                 for lint in checked.lints() {
-                    *lints.entry((format!("{:?}", lint.level), lint.code.clone())).or_default() += 1;
+                    *lints
+                        .entry((format!("{:?}", lint.level), lint.code.clone()))
+                        .or_default() += 1;
                     if lint.level == sql::LintLevel::Error {
                         let db = g.db.file_stem().unwrap().to_string_lossy();
-                        errors.push_str(&format!("{}\t{}\t{db}\t{}\n\t{}\n", lint.code, g.id, g.sql.replace('\n', " "), lint.message));
+                        errors.push_str(&format!(
+                            "{}\t{}\t{db}\t{}\n\t{}\n",
+                            lint.code,
+                            g.id,
+                            g.sql.replace('\n', " "),
+                            lint.message
+                        ));
                     }
                 }
             }
             Err(refusal) => refused.push(format!("{} {:?} {}\n    {}", g.id, refusal.stage, refusal, g.sql)),
         }
     }
-    println!("{} statements in {:?}; {} refused", gold.len(), started.elapsed(), refused.len());
+    println!(
+        "{} statements in {:?}; {} refused",
+        gold.len(),
+        started.elapsed(),
+        refused.len()
+    );
     println!("{lints:#?}");
     if let Ok(path) = std::env::var("ANALYST_GOLD_LINTS") {
         std::fs::write(path, errors).unwrap();

@@ -14,8 +14,10 @@ struct Case {
 
 /// A file of the shared folder beside the project, or `None` (with a note) where it is absent.
 pub fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("ANALYST_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let root = std::env::var_os("ANALYST_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
     let file = root.join(path);
     if file.exists() {
         return Some(file);
@@ -26,7 +28,9 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 
 #[test]
 fn every_shared_guard_case_gets_its_verdict() {
-    let Some(file) = shared("cases/sql_guard.jsonl") else { return };
+    let Some(file) = shared("cases/sql_guard.jsonl") else {
+        return;
+    };
     let text = std::fs::read_to_string(file).unwrap();
     let mut wrong = Vec::new();
     let mut counts = (0, 0);
@@ -36,7 +40,12 @@ fn every_shared_guard_case_gets_its_verdict() {
         match (case.verdict.as_str(), &verdict) {
             ("refuse", Err(_)) => counts.0 += 1,
             ("accept", Ok(_)) => counts.1 += 1,
-            _ => wrong.push(format!("{:?} {}: {:?}", case.dialect, case.sql, verdict.map(|c| c.text().to_owned()))),
+            _ => wrong.push(format!(
+                "{:?} {}: {:?}",
+                case.dialect,
+                case.sql,
+                verdict.map(|c| c.text().to_owned())
+            )),
         }
     }
     println!("{} refused, {} accepted", counts.0, counts.1);

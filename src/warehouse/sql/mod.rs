@@ -114,13 +114,20 @@ pub fn check(text: &str, dialect: Dialect, catalog: Option<&Catalog>) -> Result<
     // Every later step walks the tree recursively, and so does dropping it.
     let walked = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(DEEP_STACK);
-        builder.spawn_scoped(scope, || check_scanned(scanned, catalog)).ok().and_then(|thread| thread.join().ok())
+        builder
+            .spawn_scoped(scope, || check_scanned(scanned, catalog))
+            .ok()
+            .and_then(|thread| thread.join().ok())
     });
     walked.unwrap_or_else(|| {
         let message = "the statement is too deep to be checked on this machine; use CTEs".to_owned();
         Err(Refusal {
             stage: Stage::Guard,
-            reasons: vec![Reason { code: "too-deep".to_owned(), message, suggestion: None }],
+            reasons: vec![Reason {
+                code: "too-deep".to_owned(),
+                message,
+                suggestion: None,
+            }],
         })
     })
 }
@@ -129,15 +136,30 @@ fn check_scanned(scanned: parse::Scanned<'_>, catalog: Option<&Catalog>) -> Resu
     let (text, dialect) = (scanned.text.to_owned(), scanned.dialect);
     let form = parse::parse(scanned)?;
     guard::guard(&form, dialect)?;
-    let mut checked = CheckedSql { text, dialect, lineage: Vec::new(), lints: Vec::new(), reads: Vec::new() };
-    let (query, Some(catalog)) = (form.query(), catalog) else { return Ok(checked) };
+    let mut checked = CheckedSql {
+        text,
+        dialect,
+        lineage: Vec::new(),
+        lints: Vec::new(),
+        reads: Vec::new(),
+    };
+    let (query, Some(catalog)) = (form.query(), catalog) else {
+        return Ok(checked);
+    };
     let Some(query) = query else { return Ok(checked) };
     let (bound, reasons) = resolve::resolve(query, dialect, catalog);
     if !reasons.is_empty() {
-        return Err(Refusal { stage: Stage::Resolve, reasons });
+        return Err(Refusal {
+            stage: Stage::Resolve,
+            reasons,
+        });
     }
     checked.lineage = resolve::lineage(&bound);
-    checked.reads = bound.read.iter().filter_map(|s| resolve::source_name(catalog, *s)).collect();
+    checked.reads = bound
+        .read
+        .iter()
+        .filter_map(|s| resolve::source_name(catalog, *s))
+        .collect();
     checked.lints = lint::lints(&bound, query, dialect);
     Ok(checked)
 }

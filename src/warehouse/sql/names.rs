@@ -85,16 +85,25 @@ pub(super) fn likeness(wrong: &str, real: &str) -> f64 {
 
 /// A name without case and word separators.
 fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '_' | ' ' | '-' | '.')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | ' ' | '-' | '.'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Up to `count` of `candidates` that are near `wrong`, nearest first; ties by name, so that answers never change.
 pub(super) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<String> {
-    let mut scored: Vec<(f64, &str)> =
-        candidates.map(|c| (likeness(wrong, c), c)).filter(|(score, _)| *score >= NEAR).collect();
+    let mut scored: Vec<(f64, &str)> = candidates
+        .map(|c| (likeness(wrong, c), c))
+        .filter(|(score, _)| *score >= NEAR)
+        .collect();
     scored.sort_by(|(a, left), (b, right)| b.total_cmp(a).then_with(|| left.cmp(right)));
     scored.dedup_by(|(_, left), (_, right)| left == right);
-    scored.into_iter().take(count).map(|(_, name)| name.to_owned()).collect()
+    scored
+        .into_iter()
+        .take(count)
+        .map(|(_, name)| name.to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -104,7 +113,10 @@ mod tests {
     #[test]
     fn the_nearest_name_comes_first() {
         let real = ["customer_id", "amount", "amount_tax", "staff_id"];
-        assert_eq!(nearest("amuont", real.into_iter(), 3).first().map(String::as_str), Some("amount"));
+        assert_eq!(
+            nearest("amuont", real.into_iter(), 3).first().map(String::as_str),
+            Some("amount")
+        );
         assert_eq!(nearest("CustomerID", real.into_iter(), 1), ["customer_id"]);
         assert!(nearest("zebra", real.into_iter(), 3).is_empty());
     }

@@ -55,7 +55,11 @@ pub(super) struct Scanned<'a> {
 fn refuse(stage: Stage, code: &str, message: impl Into<String>) -> Refusal {
     Refusal {
         stage,
-        reasons: vec![Reason { code: code.to_owned(), message: message.into(), suggestion: None }],
+        reasons: vec![Reason {
+            code: code.to_owned(),
+            message: message.into(),
+            suggestion: None,
+        }],
     }
 }
 
@@ -82,13 +86,25 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
         );
         return Err(refuse(Stage::Guard, "too-long", message));
     }
-    if let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}')) {
-        let message = format!("the statement contains the control character U+{:04X}; remove it", u32::from(control));
+    if let Some(control) = text
+        .chars()
+        .find(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}'))
+    {
+        let message = format!(
+            "the statement contains the control character U+{:04X}; remove it",
+            u32::from(control)
+        );
         return Err(refuse(Stage::Guard, "invisible-character", message));
     }
     let tokens = Tokenizer::new(grammar(dialect), text)
         .tokenize_with_location()
-        .map_err(|error| refuse(Stage::Parse, "syntax-error", format!("cannot read the statement: {error}")))?;
+        .map_err(|error| {
+            refuse(
+                Stage::Parse,
+                "syntax-error",
+                format!("cannot read the statement: {error}"),
+            )
+        })?;
     let places = Places::of(text);
     refuse_executable_comments(text, dialect, &tokens, &places)?;
     refuse_lookalikes(text, &tokens, &places)?;
@@ -101,10 +117,18 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
         );
         return Err(refuse(Stage::Guard, "too-deep", message));
     }
-    let first = tokens.iter().find(|t| is_significant(&t.token)).map_or(0, |t| places.offset(t.span.start));
+    let first = tokens
+        .iter()
+        .find(|t| is_significant(&t.token))
+        .map_or(0, |t| places.offset(t.span.start));
     let end = last.map_or(text.len(), |location| places.offset(location));
     let text = text.get(first..end).unwrap_or(text).trim_end();
-    Ok(Scanned { text, dialect, tokens, deep: nesting > SHALLOW || chain > SHORT_CHAIN })
+    Ok(Scanned {
+        text,
+        dialect,
+        tokens,
+        deep: nesting > SHALLOW || chain > SHORT_CHAIN,
+    })
 }
 
 /// Byte offsets of the tokenizer's lines and columns.
@@ -115,16 +139,27 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn of(text: &'a str) -> Self {
-        let after_newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Self { text, lines: std::iter::once(0).chain(after_newlines).collect() }
+        let after_newlines = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n')
+            .map(|(i, _)| i + 1);
+        Self {
+            text,
+            lines: std::iter::once(0).chain(after_newlines).collect(),
+        }
     }
 
     fn offset(&self, at: Location) -> usize {
         let line = usize::try_from(at.line).unwrap_or(1).saturating_sub(1);
         let column = usize::try_from(at.column).unwrap_or(1).saturating_sub(1);
-        let Some(start) = self.lines.get(line).copied() else { return self.text.len() };
+        let Some(start) = self.lines.get(line).copied() else {
+            return self.text.len();
+        };
         let rest = self.text.get(start..).unwrap_or("");
-        rest.char_indices().nth(column).map_or(self.text.len(), |(i, _)| start + i)
+        rest.char_indices()
+            .nth(column)
+            .map_or(self.text.len(), |(i, _)| start + i)
     }
 }
 
@@ -137,7 +172,10 @@ fn is_opaque(token: &Token) -> bool {
     match token {
         Token::Word(Word { quote_style, .. }) => quote_style.is_some(),
         Token::Whitespace(space) => {
-            matches!(space, Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_))
+            matches!(
+                space,
+                Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)
+            )
         }
         Token::SingleQuotedString(_)
         | Token::DoubleQuotedString(_)
@@ -165,13 +203,17 @@ fn refuse_executable_comments(
 ) -> Result<(), Refusal> {
     let hint = |t: &TokenWithSpan| matches!(&t.token, Token::Whitespace(Whitespace::MultiLineComment(c)) if c.starts_with('+'));
     if matches!(dialect, Dialect::Mysql | Dialect::Postgres) && tokens.iter().any(hint) {
-        let message = "optimizer hints (`/*+ … */`) can change server settings, so they are not accepted; remove the comment";
+        let message =
+            "optimizer hints (`/*+ … */`) can change server settings, so they are not accepted; remove the comment";
         return Err(refuse(Stage::Guard, "executable-comment", message));
     }
     if dialect != Dialect::Mysql {
         return Ok(());
     }
-    let starts = ["/*!", "/*M!", "/*m!"].iter().flat_map(|mark| text.match_indices(mark)).map(|(at, _)| at);
+    let starts = ["/*!", "/*M!", "/*m!"]
+        .iter()
+        .flat_map(|mark| text.match_indices(mark))
+        .map(|(at, _)| at);
     for at in starts {
         let inside = |t: &&TokenWithSpan| {
             is_opaque(&t.token) && places.offset(t.span.start) < at && at < places.offset(t.span.end)
@@ -198,7 +240,9 @@ fn refuse_lookalikes(text: &str, tokens: &[TokenWithSpan], places: &Places<'_>) 
         return Ok(());
     }
     for token in tokens.iter().filter(|t| !is_opaque(&t.token)) {
-        let slice = text.get(places.offset(token.span.start)..places.offset(token.span.end)).unwrap_or("");
+        let slice = text
+            .get(places.offset(token.span.start)..places.offset(token.span.end))
+            .unwrap_or("");
         if let Some(found) = slice.chars().find(|c| is_lookalike(*c)) {
             let at = token.span.start;
             let message = format!(
@@ -224,7 +268,11 @@ fn single_statement(tokens: &[TokenWithSpan]) -> Result<Option<Location>, Refusa
         }
         let rest = significant.find(|t| t.token != Token::SemiColon);
         return match rest {
-            _ if !any => Err(refuse(Stage::Guard, "empty-statement", "there is no statement before the semicolon")),
+            _ if !any => Err(refuse(
+                Stage::Guard,
+                "empty-statement",
+                "there is no statement before the semicolon",
+            )),
             Some(second) => {
                 let at = second.span.start;
                 let message = format!(
@@ -236,7 +284,15 @@ fn single_statement(tokens: &[TokenWithSpan]) -> Result<Option<Location>, Refusa
             None => Ok(Some(token.span.start)),
         };
     }
-    if any { Ok(None) } else { Err(refuse(Stage::Guard, "empty-statement", "there is no statement in the text")) }
+    if any {
+        Ok(None)
+    } else {
+        Err(refuse(
+            Stage::Guard,
+            "empty-statement",
+            "there is no statement in the text",
+        ))
+    }
 }
 
 /// The deepest nesting of brackets and CASEs, and the longest run of operators at one level.
@@ -247,10 +303,18 @@ fn depth(tokens: &[TokenWithSpan]) -> (usize, usize) {
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => open(&mut nesting, &mut runs),
             Token::RParen | Token::RBracket | Token::RBrace => close(&mut nesting, &mut runs),
-            Token::Word(Word { value, quote_style: None, .. }) if value.eq_ignore_ascii_case("case") => {
+            Token::Word(Word {
+                value,
+                quote_style: None,
+                ..
+            }) if value.eq_ignore_ascii_case("case") => {
                 open(&mut nesting, &mut runs);
             }
-            Token::Word(Word { value, quote_style: None, .. }) if value.eq_ignore_ascii_case("end") => {
+            Token::Word(Word {
+                value,
+                quote_style: None,
+                ..
+            }) if value.eq_ignore_ascii_case("end") => {
                 close(&mut nesting, &mut runs);
             }
             Token::Comma => {
@@ -286,10 +350,31 @@ fn close(nesting: &mut usize, runs: &mut Vec<usize>) {
 /// Tokens that make a tree deeper: operators of every kind, and the words that chain conditions and set operations.
 fn is_operator(token: &Token) -> bool {
     match token {
-        Token::Word(Word { value, quote_style: None, .. }) => {
+        Token::Word(Word {
+            value,
+            quote_style: None,
+            ..
+        }) => {
             const CHAINING: [&str; 19] = [
-                "and", "or", "not", "union", "except", "intersect", "minus", "is", "like", "between", "collate", "xor", "div",
-                "mod", "in", "array", "struct", "map", "join",
+                "and",
+                "or",
+                "not",
+                "union",
+                "except",
+                "intersect",
+                "minus",
+                "is",
+                "like",
+                "between",
+                "collate",
+                "xor",
+                "div",
+                "mod",
+                "in",
+                "array",
+                "struct",
+                "map",
+                "join",
             ];
             CHAINING.iter().any(|word| value.eq_ignore_ascii_case(word))
         }
@@ -321,7 +406,11 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
         "explain" => {}
         "show" | "describe" | "desc" => {
             let plain = !words.iter().any(|t| matches!(t, Token::LParen));
-            let of_query = words.iter().skip(1).take(2).any(|t| is_word(t, &["select", "with", "values", "from"]))
+            let of_query = words
+                .iter()
+                .skip(1)
+                .take(2)
+                .any(|t| is_word(t, &["select", "with", "values", "from"]))
                 && !is_word(words.first().copied().unwrap_or(&Token::EOF), &["show"]);
             if plain && !of_query {
                 return plain_show(&words, dialect);
@@ -359,36 +448,53 @@ fn plain_show(words: &[&Token], dialect: Dialect) -> Result<Form, Refusal> {
         return Err(refuse(Stage::Guard, "select-into", "INTO writes; remove it"));
     }
     if words.len() < 2 {
-        return Err(refuse(Stage::Parse, "syntax-error", "the statement ends after its first word; say what to show"));
+        return Err(refuse(
+            Stage::Parse,
+            "syntax-error",
+            "the statement ends after its first word; say what to show",
+        ));
     }
     Ok(Form::Words)
 }
 
 fn after_first_word(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let at = tokens.iter().position(|t| is_significant(&t.token)).map_or(0, |at| at + 1);
+    let at = tokens
+        .iter()
+        .position(|t| is_significant(&t.token))
+        .map_or(0, |at| at + 1);
     tokens.into_iter().skip(at).collect()
 }
 
 fn syntax_error(error: &ParserError) -> Refusal {
     match error {
-        ParserError::RecursionLimitExceeded => {
-            refuse(Stage::Guard, "too-deep", "the statement is nested too deeply to be read; use CTEs")
-        }
-        ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
-            refuse(Stage::Parse, "syntax-error", format!("cannot read the statement: {message}"))
-        }
+        ParserError::RecursionLimitExceeded => refuse(
+            Stage::Guard,
+            "too-deep",
+            "the statement is nested too deeply to be read; use CTEs",
+        ),
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => refuse(
+            Stage::Parse,
+            "syntax-error",
+            format!("cannot read the statement: {message}"),
+        ),
     }
 }
 
 fn parser(tokens: Vec<TokenWithSpan>, dialect: Dialect) -> Parser<'static> {
-    Parser::new(grammar(dialect)).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(tokens)
+    Parser::new(grammar(dialect))
+        .with_recursion_limit(RECURSION_LIMIT)
+        .with_tokens_with_locations(tokens)
 }
 
 /// The rest after a statement must be semicolons (the scan has seen that nothing follows them).
 fn expect_end(parser: &mut Parser<'_>) -> Result<(), ParserError> {
     while parser.consume_token(&Token::SemiColon) {}
     let next = parser.peek_token();
-    if next.token == Token::EOF { Ok(()) } else { parser.expected("the end of the statement", next) }
+    if next.token == Token::EOF {
+        Ok(())
+    } else {
+        parser.expected("the end of the statement", next)
+    }
 }
 
 fn parse_tokens(tokens: Vec<TokenWithSpan>, dialect: Dialect, name_allowed: bool) -> Result<Query, Refusal> {
@@ -416,7 +522,11 @@ fn explain_or_show(tokens: Vec<TokenWithSpan>, dialect: Dialect) -> Result<Form,
     match statement {
         Statement::Explain { statement, .. } => match *statement {
             Statement::Query(query) => Ok(Form::Explain(query)),
-            _ => Err(refuse(Stage::Guard, "not-read-only", "only a query can be explained; EXPLAIN of a change may run it")),
+            _ => Err(refuse(
+                Stage::Guard,
+                "not-read-only",
+                "only a query can be explained; EXPLAIN of a change may run it",
+            )),
         },
         other => Ok(Form::Show(Box::new(other))),
     }

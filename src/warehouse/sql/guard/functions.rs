@@ -44,7 +44,9 @@ fn load(own: &'static str) -> Allowed {
                 "[aggregate]" => role = Role::Aggregate,
                 "[window]" => role = Role::Window,
                 "[table]" => role = Role::Table,
-                names => names.split_whitespace().for_each(|name| roles.entry(name).or_default().push(role)),
+                names => names
+                    .split_whitespace()
+                    .for_each(|name| roles.entry(name).or_default().push(role)),
             }
         }
     }
@@ -83,22 +85,35 @@ pub(in crate::warehouse::sql) fn is_aggregate(dialect: Dialect, name: &str, argu
 
 /// ClickHouse's combinators: any aggregate with `If`, `Array`, `Distinct`, `OrNull`, … behind its name.
 pub(in crate::warehouse::sql) fn is_combined(name: &str) -> bool {
-    const SUFFIXES: [&str; 8] = ["if", "array", "map", "distinct", "ornull", "ordefault", "merge", "state"];
+    const SUFFIXES: [&str; 8] = [
+        "if",
+        "array",
+        "map",
+        "distinct",
+        "ornull",
+        "ordefault",
+        "merge",
+        "state",
+    ];
     SUFFIXES.iter().any(|suffix| {
-        name.strip_suffix(suffix).is_some_and(|stem| roles(Dialect::Clickhouse, stem).contains(&Role::Aggregate))
+        name.strip_suffix(suffix)
+            .is_some_and(|stem| roles(Dialect::Clickhouse, stem).contains(&Role::Aggregate))
     })
 }
 
 /// Why `name` (lower case) is refused, where that is known.
 pub(super) fn forbidden_reason(name: &str) -> Option<&'static str> {
-    FORBIDDEN.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let (pattern, reason) = line.split_once(" | ")?;
-        let hit = match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == pattern,
-        };
-        hit.then_some(reason)
-    })
+    FORBIDDEN
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .find_map(|line| {
+            let (pattern, reason) = line.split_once(" | ")?;
+            let hit = match pattern.strip_suffix('*') {
+                Some(prefix) => name.starts_with(prefix),
+                None => name == pattern,
+            };
+            hit.then_some(reason)
+        })
 }
 
 /// Every function name on the list of `dialect`, for "did you mean".
@@ -141,8 +156,16 @@ mod tests {
         ];
         // Harmless namesakes in one engine of what is dangerous in another.
         const NAMESAKES: [&str; 10] = [
-            "sqlite_version", "sqlite_source_id", "sqlite_compileoption_get", "sqlite_compileoption_used",
-            "sqlite_offset", "hllsketch", "log", "edit_distance", "parquet", "file_size",
+            "sqlite_version",
+            "sqlite_source_id",
+            "sqlite_compileoption_get",
+            "sqlite_compileoption_used",
+            "sqlite_offset",
+            "hllsketch",
+            "log",
+            "edit_distance",
+            "parquet",
+            "file_size",
         ];
         for dialect in all {
             let wrong: Vec<_> = names(dialect)

@@ -50,11 +50,18 @@ const PRAGMAS: [(&str, bool); 27] = [
 ];
 
 fn refusal(reason: Reason) -> Refusal {
-    Refusal { stage: Stage::Guard, reasons: vec![reason] }
+    Refusal {
+        stage: Stage::Guard,
+        reasons: vec![reason],
+    }
 }
 
 fn reason(code: &str, message: impl Into<String>) -> Reason {
-    Reason { code: code.to_owned(), message: message.into(), suggestion: None }
+    Reason {
+        code: code.to_owned(),
+        message: message.into(),
+        suggestion: None,
+    }
 }
 
 /// The refusal of a statement by its first word.
@@ -68,7 +75,11 @@ pub(super) fn not_read_only(first: &str) -> Refusal {
 
 /// Judges `PRAGMA [schema.]name [(value) | = value]` from its tokens.
 pub(super) fn pragma(words: &[&Token], dialect: Dialect) -> Result<(), Refusal> {
-    let mut rest = words.iter().skip(1).filter(|t| !matches!(t, Token::SemiColon)).peekable();
+    let mut rest = words
+        .iter()
+        .skip(1)
+        .filter(|t| !matches!(t, Token::SemiColon))
+        .peekable();
     let Some(Token::Word(first)) = rest.next() else {
         return Err(refusal(reason("forbidden-pragma", "PRAGMA needs the name of a pragma")));
     };
@@ -91,7 +102,10 @@ pub(super) fn pragma(words: &[&Token], dialect: Dialect) -> Result<(), Refusal> 
     };
     match known {
         Some(_) if shape => Ok(()),
-        Some(_) => Err(refusal(reason("forbidden-pragma", format!("PRAGMA {name} with this argument may change the database")))),
+        Some(_) => Err(refusal(reason(
+            "forbidden-pragma",
+            format!("PRAGMA {name} with this argument may change the database"),
+        ))),
         None => {
             let message = format!("PRAGMA {name} is not on the list of pragmas that only read; table_info(t) is");
             Err(refusal(reason("forbidden-pragma", message)))
@@ -109,12 +123,18 @@ fn takes(known: Option<&(&str, bool)>, value: &Token) -> bool {
 
 /// Judges a parsed statement; every reason found comes back, not only the first.
 pub(super) fn guard(form: &Form, dialect: Dialect) -> Result<(), Refusal> {
-    let mut guard = Guard { dialect, reasons: Vec::new() };
+    let mut guard = Guard {
+        dialect,
+        reasons: Vec::new(),
+    };
     let _: ControlFlow<()> = match form {
         Form::Query(query) | Form::Explain(query) => query.visit(&mut guard),
         Form::Show(statement) => {
             if !is_show(statement) {
-                guard.refuse("not-read-only", "the statement is not one that only reads; write a SELECT");
+                guard.refuse(
+                    "not-read-only",
+                    "the statement is not one that only reads; write a SELECT",
+                );
             }
             statement.visit(&mut guard)
         }
@@ -122,7 +142,14 @@ pub(super) fn guard(form: &Form, dialect: Dialect) -> Result<(), Refusal> {
     };
     let mut reasons = guard.reasons;
     reasons.dedup();
-    if reasons.is_empty() { Ok(()) } else { Err(Refusal { stage: Stage::Guard, reasons }) }
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal {
+            stage: Stage::Guard,
+            reasons,
+        })
+    }
 }
 
 fn is_show(statement: &Statement) -> bool {
@@ -174,7 +201,9 @@ impl Guard {
 
     fn function(&mut self, name: &ObjectName, arguments: usize, in_from: bool) {
         let Some(lower) = self.function_name(name) else {
-            let message = format!("`{name}` is a function of the database's own, which may do anything; only built-in ones are called");
+            let message = format!(
+                "`{name}` is a function of the database's own, which may do anything; only built-in ones are called"
+            );
             return self.refuse("unknown-function", message);
         };
         let roles = functions::roles(self.dialect, &lower);
@@ -182,7 +211,11 @@ impl Guard {
         if self.dialect == Dialect::Mysql && lower == "last_insert_id" && arguments == 0 {
             return;
         }
-        let fits = if in_from { roles.contains(&Role::Table) } else { !roles.is_empty() || combined };
+        let fits = if in_from {
+            roles.contains(&Role::Table)
+        } else {
+            !roles.is_empty() || combined
+        };
         // PostgreSQL lets any function stand in FROM as one row.
         if fits || (in_from && !roles.is_empty() && self.dialect == Dialect::Postgres) {
             return;
@@ -191,12 +224,18 @@ impl Guard {
             return self.refuse("forbidden-function", format!("`{name}` is not allowed: {why}"));
         }
         if in_from && !roles.is_empty() {
-            return self.refuse("table-function", format!("`{name}` cannot stand in FROM; select it instead"));
+            return self.refuse(
+                "table-function",
+                format!("`{name}` cannot stand in FROM; select it instead"),
+            );
         }
         let close = nearest(&lower, functions::names(self.dialect), 3);
         let hint = match close.as_slice() {
             [] => String::new(),
-            names => format!("; did you mean {}?", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
+            names => format!(
+                "; did you mean {}?",
+                names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+            ),
         };
         self.reasons.push(Reason {
             code: "unknown-function".to_owned(),
@@ -215,7 +254,9 @@ impl Guard {
 
     fn table(&mut self, factor: &TableFactor) {
         match factor {
-            TableFactor::Table { name, args: Some(args), .. } => self.function(name, args.args.len(), true),
+            TableFactor::Table {
+                name, args: Some(args), ..
+            } => self.function(name, args.args.len(), true),
             TableFactor::Table { name, args: None, .. } => {
                 if let Some(refused) = tables::judge(name, self.dialect) {
                     self.reasons.push(refused);
@@ -243,7 +284,9 @@ impl Guard {
     fn pipe(&mut self, operator: &PipeOperator) {
         match operator {
             PipeOperator::Call { function, .. } => self.function(&function.name, 0, true),
-            PipeOperator::Join(join) if matches!(join.join_operator, JoinOperator::CrossApply | JoinOperator::OuterApply) => {
+            PipeOperator::Join(join)
+                if matches!(join.join_operator, JoinOperator::CrossApply | JoinOperator::OuterApply) =>
+            {
                 self.refuse("table-function", "APPLY is not known to this engine");
             }
             _ => {}
@@ -265,7 +308,10 @@ impl Visitor for Guard {
         if !matches!(statement, Statement::Query(_)) && !is_show(statement) {
             let text = statement.to_string();
             let verb = text.split_whitespace().next().unwrap_or("the inner statement");
-            self.refuse("data-changing-cte", format!("{verb} inside the query changes data; only queries may stand there"));
+            self.refuse(
+                "data-changing-cte",
+                format!("{verb} inside the query changes data; only queries may stand there"),
+            );
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -279,7 +325,10 @@ impl Visitor for Guard {
             self.refuse("syntax-error", "FOR XML and FOR JSON are not known to this engine");
         }
         if query.settings.is_some() {
-            self.refuse("session-settings", "SETTINGS changes how the server runs the query; remove it");
+            self.refuse(
+                "session-settings",
+                "SETTINGS changes how the server runs the query; remove it",
+            );
         }
         if query.format_clause.is_some() {
             self.refuse("session-settings", "FORMAT changes the shape of the reply; remove it");
@@ -303,13 +352,23 @@ impl Visitor for Guard {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         match expr {
             Expr::Function(function) => self.call(function),
-            Expr::BinaryOp { op: BinaryOperator::Assignment, .. } => {
-                self.refuse("variable-assignment", "`:=` changes a session variable; use a window function or a CTE");
+            Expr::BinaryOp {
+                op: BinaryOperator::Assignment,
+                ..
+            } => {
+                self.refuse(
+                    "variable-assignment",
+                    "`:=` changes a session variable; use a window function or a CTE",
+                );
             }
-            Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(parts), .. }
-                if parts.len() > 1 && !parts.first().is_some_and(|p| p.eq_ignore_ascii_case("pg_catalog")) =>
-            {
-                self.refuse("unknown-function", "operators of the database's own schemas may call anything; use built-in ones");
+            Expr::BinaryOp {
+                op: BinaryOperator::PGCustomBinaryOperator(parts),
+                ..
+            } if parts.len() > 1 && !parts.first().is_some_and(|p| p.eq_ignore_ascii_case("pg_catalog")) => {
+                self.refuse(
+                    "unknown-function",
+                    "operators of the database's own schemas may call anything; use built-in ones",
+                );
             }
             _ => {}
         }

@@ -7,12 +7,22 @@ use crate::warehouse::Dialect;
 
 /// Endings that DuckDB and Spark read as files when no table has the name.
 const FILE_ENDINGS: [&str; 14] = [
-    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".xlsx", ".gz", ".zst", ".db", ".duckdb",
-    ".sqlite",
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".xlsx", ".gz", ".zst", ".db",
+    ".duckdb", ".sqlite",
 ];
 
 /// First parts of a name that make Spark read the second part as a path.
-const PATH_FORMATS: [&str; 9] = ["csv", "json", "parquet", "orc", "avro", "text", "delta", "binaryfile", "iceberg"];
+const PATH_FORMATS: [&str; 9] = [
+    "csv",
+    "json",
+    "parquet",
+    "orc",
+    "avro",
+    "text",
+    "delta",
+    "binaryfile",
+    "iceberg",
+];
 
 /// System tables with password hashes or secrets.
 const SECRET_TABLES: [(Dialect, &str); 11] = [
@@ -41,7 +51,10 @@ pub(super) fn judge(name: &ObjectName, dialect: Dialect) -> Option<Reason> {
         .collect::<Option<_>>()
         .unwrap_or_default();
     let Some(last) = parts.last() else {
-        return Some(reason("table-function", format!("`{name}` computes the name of a table; name it plainly")));
+        return Some(reason(
+            "table-function",
+            format!("`{name}` computes the name of a table; name it plainly"),
+        ));
     };
     let lower = last.value.to_lowercase();
     let quoted_text = parts.iter().any(|p| p.quote_style == Some('\''));
@@ -52,20 +65,31 @@ pub(super) fn judge(name: &ObjectName, dialect: Dialect) -> Option<Reason> {
         Dialect::Databricks => {
             quoted_text
                 || lower.contains('/')
-                || parts.first().is_some_and(|p| parts.len() > 1 && PATH_FORMATS.contains(&p.value.to_lowercase().as_str()))
+                || parts
+                    .first()
+                    .is_some_and(|p| parts.len() > 1 && PATH_FORMATS.contains(&p.value.to_lowercase().as_str()))
         }
         Dialect::Snowflake => quoted_text || parts.first().is_some_and(|p| p.value.starts_with(['@', '~'])),
         Dialect::Clickhouse | Dialect::Bigquery | Dialect::Mysql | Dialect::Postgres => quoted_text,
         Dialect::Sqlite => false,
     };
     if file {
-        return Some(reason("file-access", format!("{name} is read as a file, not as a table; name a table")));
+        return Some(reason(
+            "file-access",
+            format!("{name} is read as a file, not as a table; name a table"),
+        ));
     }
     let in_system_schema = match dialect {
         Dialect::Mysql => parts.len() > 1 && parts.first().is_some_and(|p| p.value.eq_ignore_ascii_case("mysql")),
         _ => true,
     };
-    let secret = SECRET_TABLES.iter().any(|(engine, table)| *engine == dialect && *table == lower);
-    (secret && in_system_schema)
-        .then(|| reason("forbidden-table", format!("`{name}` holds passwords or server secrets, which no report needs")))
+    let secret = SECRET_TABLES
+        .iter()
+        .any(|(engine, table)| *engine == dialect && *table == lower);
+    (secret && in_system_schema).then(|| {
+        reason(
+            "forbidden-table",
+            format!("`{name}` holds passwords or server secrets, which no report needs"),
+        )
+    })
 }

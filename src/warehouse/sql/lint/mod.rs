@@ -13,7 +13,10 @@ pub(super) fn lints(bound: &Bound<'_>, _query: &Query, _dialect: Dialect) -> Vec
         lints.push(Lint {
             code: "double-quoted-string".to_owned(),
             level: LintLevel::Warning,
-            message: format!("\"{}\" is no column here, so SQLite reads it as a string; strings belong in single quotes", ident.value),
+            message: format!(
+                "\"{}\" is no column here, so SQLite reads it as a string; strings belong in single quotes",
+                ident.value
+            ),
             rewrite: Some(format!("'{}'", ident.value.replace('\'', "''"))),
         });
     }

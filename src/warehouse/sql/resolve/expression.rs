@@ -10,16 +10,63 @@ use crate::warehouse::sql::guard::functions::is_aggregate;
 
 /// Functions that take a unit such as `month` as a bare word.
 const UNIT_FUNCTIONS: [&str; 28] = [
-    "age", "date_add", "date_bucket", "date_diff", "date_part", "date_sub", "date_trunc", "dateadd", "datediff", "datename",
-    "datepart", "datesub", "datetime_add", "datetime_diff", "datetime_sub", "datetime_trunc", "last_day", "next_day", "time_diff",
-    "time_slice", "time_trunc", "timeadd", "timediff", "timestamp_diff", "timestamp_trunc", "timestampadd", "timestampdiff",
+    "age",
+    "date_add",
+    "date_bucket",
+    "date_diff",
+    "date_part",
+    "date_sub",
+    "date_trunc",
+    "dateadd",
+    "datediff",
+    "datename",
+    "datepart",
+    "datesub",
+    "datetime_add",
+    "datetime_diff",
+    "datetime_sub",
+    "datetime_trunc",
+    "last_day",
+    "next_day",
+    "time_diff",
+    "time_slice",
+    "time_trunc",
+    "timeadd",
+    "timediff",
+    "timestamp_diff",
+    "timestamp_trunc",
+    "timestampadd",
+    "timestampdiff",
     "tumble",
 ];
 
 /// The units.
 const UNITS: [&str; 26] = [
-    "century", "day", "dayofweek", "dayofyear", "days", "decade", "dow", "doy", "epoch", "hour", "hours", "isoweek", "isoyear",
-    "microsecond", "millisecond", "minute", "minutes", "month", "months", "quarter", "second", "seconds", "week", "weeks", "year",
+    "century",
+    "day",
+    "dayofweek",
+    "dayofyear",
+    "days",
+    "decade",
+    "dow",
+    "doy",
+    "epoch",
+    "hour",
+    "hours",
+    "isoweek",
+    "isoyear",
+    "microsecond",
+    "millisecond",
+    "minute",
+    "minutes",
+    "month",
+    "months",
+    "quarter",
+    "second",
+    "seconds",
+    "week",
+    "weeks",
+    "year",
     "years",
 ];
 
@@ -78,8 +125,7 @@ impl<'a> Binder<'a> {
         let name = function.name.to_string().to_lowercase();
         let units = UNIT_FUNCTIONS.binary_search(&name.as_str()).is_ok();
         parts::for_each(expr, &mut |part| match part {
-            Part::Expr(Expr::Identifier(ident))
-                if units && ident.quote_style.is_none() && is_unit(&ident.value) => {}
+            Part::Expr(Expr::Identifier(ident)) if units && ident.quote_style.is_none() && is_unit(&ident.value) => {}
             other => self.part(other),
         });
     }
@@ -101,12 +147,18 @@ impl<'a> Binder<'a> {
             _ => "",
         };
         if !place.is_empty() {
-            let instead = if place == "WHERE" { "; filter groups with HAVING" } else { "" };
+            let instead = if place == "WHERE" {
+                "; filter groups with HAVING"
+            } else {
+                ""
+            };
             let message = format!("the aggregate `{name}` cannot stand in {place}{instead}");
             self.refuse("misplaced-aggregate", message, None);
         }
         let dialect = self.dialect;
-        let nested = parts::arguments(function).into_iter().any(|argument| contains_aggregate(argument, dialect));
+        let nested = parts::arguments(function)
+            .into_iter()
+            .any(|argument| contains_aggregate(argument, dialect));
         if nested {
             let message = format!("`{name}` has another aggregate inside; compute the inner one in a sub-query first");
             self.refuse("nested-aggregate", message, None);

@@ -41,7 +41,10 @@ pub(in crate::warehouse::sql) struct Multiplier {
 impl Links {
     /// Reads the equalities of `block` from ON, USING, NATURAL and WHERE.
     pub fn of(bound: &Bound<'_>, block: usize) -> Self {
-        let mut links = Self { links: Vec::new(), equal: Vec::new() };
+        let mut links = Self {
+            links: Vec::new(),
+            equal: Vec::new(),
+        };
         let Some(b) = bound.blocks.get(block) else { return links };
         for (left, right) in &b.pairs {
             links.both((left.relation, left.field), (right.relation, right.field));
@@ -53,14 +56,24 @@ impl Links {
     }
 
     fn both(&mut self, left: (usize, usize), right: (usize, usize)) {
-        self.links.push(Link { needs: vec![left], gives: right });
-        self.links.push(Link { needs: vec![right], gives: left });
+        self.links.push(Link {
+            needs: vec![left],
+            gives: right,
+        });
+        self.links.push(Link {
+            needs: vec![right],
+            gives: left,
+        });
         self.equal.push((left, right));
     }
 
     fn condition(&mut self, bound: &Bound<'_>, block: usize, condition: &Expr) {
         match condition {
-            Expr::BinaryOp { left, op: BinaryOperator::Eq | BinaryOperator::Spaceship, right }
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Eq | BinaryOperator::Spaceship,
+                right,
+            }
             | Expr::IsNotDistinctFrom(left, right) => {
                 let sides = [(left, right), (right, left)];
                 let plain: Vec<_> = sides.iter().map(|(a, _)| own_column(bound, block, a)).collect();
@@ -71,16 +84,27 @@ impl Links {
                 }
                 for (column, other) in sides {
                     if let Some(gives) = own_column(bound, block, column) {
-                        let needs: Vec<_> = columns_of(bound, block, other).iter().map(|c| (c.relation, c.field)).collect();
+                        let needs: Vec<_> = columns_of(bound, block, other)
+                            .iter()
+                            .map(|c| (c.relation, c.field))
+                            .collect();
                         if !needs.contains(&gives) {
                             self.links.push(Link { needs, gives });
                         }
                     }
                 }
             }
-            Expr::In { expr, target: InTarget::List(list), negated: false, .. } if list.len() == 1 => {
+            Expr::In {
+                expr,
+                target: InTarget::List(list),
+                negated: false,
+                ..
+            } if list.len() == 1 => {
                 if let Some(gives) = own_column(bound, block, expr) {
-                    self.links.push(Link { needs: Vec::new(), gives });
+                    self.links.push(Link {
+                        needs: Vec::new(),
+                        gives,
+                    });
                 }
             }
             _ => {}
@@ -95,7 +119,11 @@ impl Links {
         columns: &[(usize, usize)],
     ) -> impl Iterator<Item = usize> + use<> {
         let determined = self.determined(block, seeds, columns);
-        determined.into_iter().enumerate().filter(|(_, known)| !known).map(|(relation, _)| relation)
+        determined
+            .into_iter()
+            .enumerate()
+            .filter(|(_, known)| !known)
+            .map(|(relation, _)| relation)
     }
 
     fn determined(&self, block: &Block<'_>, seeds: &[usize], columns: &[(usize, usize)]) -> Vec<bool> {
@@ -137,7 +165,9 @@ impl Links {
         }
         self.links.iter().any(|l| {
             l.gives == column
-                && l.needs.iter().all(|n| columns.contains(n) || whole.get(n.0).copied().unwrap_or(false))
+                && l.needs
+                    .iter()
+                    .all(|n| columns.contains(n) || whole.get(n.0).copied().unwrap_or(false))
         })
     }
 
@@ -149,7 +179,9 @@ impl Links {
         seeds: &[usize],
         columns: &[(usize, usize)],
     ) -> Vec<Multiplier> {
-        let Some(b) = bound.blocks.get(block) else { return Vec::new() };
+        let Some(b) = bound.blocks.get(block) else {
+            return Vec::new();
+        };
         self.undetermined_from(b, seeds, columns)
             .filter_map(|relation| {
                 let certainty = self.certainty(bound, b, relation)?;
@@ -169,7 +201,9 @@ impl Links {
             .collect();
         let table = r.table.and_then(|t| bound.catalog.tables.get(t));
         if let Some(table) = table
-            && joined.iter().any(|(field, _)| repeats(table, *field) || strong_foreign_key(table, *field))
+            && joined
+                .iter()
+                .any(|(field, _)| repeats(table, *field) || strong_foreign_key(table, *field))
         {
             return Some(Certainty::Proved);
         }
@@ -191,7 +225,9 @@ fn repeats(table: &Table, field: usize) -> bool {
 
 /// The column belongs to a foreign key that more than names suggest; such a key is the many side unless it is unique.
 fn strong_foreign_key(table: &Table, field: usize) -> bool {
-    let Some(column) = table.columns.get(field) else { return false };
+    let Some(column) = table.columns.get(field) else {
+        return false;
+    };
     let strong = |key: &ForeignKey| key.source != KeySource::Inferred && key.columns.contains(&column.name);
     let has_keys = !table.primary_key.is_empty() || !table.unique_keys.is_empty();
     has_keys && table.foreign_keys.iter().any(strong)
@@ -205,7 +241,12 @@ pub(in crate::warehouse::sql) fn conditions<'a>(block: &Block<'a>) -> Vec<&'a Ex
             conjuncts(on, &mut all);
         }
     }
-    block.select.prewhere.iter().chain(&block.select.selection).for_each(|e| conjuncts(e, &mut all));
+    block
+        .select
+        .prewhere
+        .iter()
+        .chain(&block.select.selection)
+        .for_each(|e| conjuncts(e, &mut all));
     all
 }
 
@@ -216,9 +257,12 @@ pub(in crate::warehouse::sql) fn own_column(bound: &Bound<'_>, block: usize, exp
             own_column(bound, block, inner)
         }
         _ => match bound.meanings.get(&address(expr))? {
-            Meaning::Column(ColumnRef { block: b, relation, field }) if *b == block => Some((*relation, *field)),
+            Meaning::Column(ColumnRef {
+                block: b,
+                relation,
+                field,
+            }) if *b == block => Some((*relation, *field)),
             _ => None,
         },
     }
 }
-

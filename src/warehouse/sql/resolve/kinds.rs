@@ -25,10 +25,19 @@ pub(in crate::warehouse::sql) fn kind_of(bound: &Bound<'_>, expr: &Expr) -> Opti
         Expr::Value(value) => literal(&value.value),
         Expr::TypedString(typed) => sql_type(&typed.data_type),
         Expr::Cast { data_type, .. } => sql_type(data_type),
-        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => kind_of(bound, expr),
-        Expr::UnaryOp { op: UnaryOperator::Not, .. } => Some(Kind::Boolean),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus | UnaryOperator::Plus,
+            expr,
+        } => kind_of(bound, expr),
+        Expr::UnaryOp {
+            op: UnaryOperator::Not, ..
+        } => Some(Kind::Boolean),
         Expr::BinaryOp { left, op, right } => binary(bound, left, op, right),
-        Expr::Case { conditions, else_result, .. } => {
+        Expr::Case {
+            conditions,
+            else_result,
+            ..
+        } => {
             let results = conditions.iter().map(|w| &w.result).chain(else_result.as_deref());
             common(results.filter(|e| !is_null(e)).map(|e| kind_of(bound, e)))
         }
@@ -37,9 +46,12 @@ pub(in crate::warehouse::sql) fn kind_of(bound: &Bound<'_>, expr: &Expr) -> Opti
         Expr::Substring { .. } | Expr::Trim { .. } | Expr::Overlay { .. } => Some(Kind::Text),
         Expr::Position { .. } => Some(Kind::Integer),
         Expr::Ceil { expr, .. } | Expr::Floor { expr, .. } => kind_of(bound, expr),
-        Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between { .. } | Expr::In { .. } | Expr::Exists { .. } | Expr::Like { .. } => {
-            Some(Kind::Boolean)
-        }
+        Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::Between { .. }
+        | Expr::In { .. }
+        | Expr::Exists { .. }
+        | Expr::Like { .. } => Some(Kind::Boolean),
         _ => None,
     }
 }
@@ -63,8 +75,8 @@ pub(super) fn sql_type(data_type: &SqlType) -> Option<Kind> {
     let name = data_type.to_string().to_uppercase();
     let head = name.split(['(', ' ']).next().unwrap_or_default();
     Some(match head {
-        "INT" | "INTEGER" | "BIGINT" | "SMALLINT" | "TINYINT" | "MEDIUMINT" | "INT2" | "INT4" | "INT8" | "INT64" | "SIGNED"
-        | "UNSIGNED" | "INT32" | "INT16" | "UINT32" | "UINT64" => Kind::Integer,
+        "INT" | "INTEGER" | "BIGINT" | "SMALLINT" | "TINYINT" | "MEDIUMINT" | "INT2" | "INT4" | "INT8" | "INT64"
+        | "SIGNED" | "UNSIGNED" | "INT32" | "INT16" | "UINT32" | "UINT64" => Kind::Integer,
         "REAL" | "FLOAT" | "DOUBLE" | "FLOAT4" | "FLOAT8" | "FLOAT64" | "FLOAT32" => Kind::Float,
         "DECIMAL" | "NUMERIC" | "DEC" | "BIGNUMERIC" | "NUMBER" => Kind::Decimal,
         "TEXT" | "VARCHAR" | "CHAR" | "CHARACTER" | "STRING" | "NVARCHAR" | "CLOB" => Kind::Text,
@@ -103,7 +115,11 @@ fn common(kinds: impl Iterator<Item = Option<Kind>>) -> Option<Kind> {
             None => all = Some(kind),
             Some(seen) if seen == kind => {}
             Some(seen) if seen.is_number() && kind.is_number() => {
-                all = Some(if seen == Kind::Float || kind == Kind::Float { Kind::Float } else { Kind::Decimal });
+                all = Some(if seen == Kind::Float || kind == Kind::Float {
+                    Kind::Float
+                } else {
+                    Kind::Decimal
+                });
             }
             Some(_) => return None,
         }
@@ -116,21 +132,63 @@ fn call(bound: &Bound<'_>, function: &Function) -> Option<Kind> {
     let arguments = arguments(function);
     let first = || kind_of(bound, arguments.first()?);
     match name.as_str() {
-        "count" | "length" | "char_length" | "year" | "month" | "day" | "hour" | "minute" | "second" | "quarter" | "week"
-        | "dayofweek" | "dayofmonth" | "dayofyear" | "weekday" | "instr" | "strpos" | "unixepoch" | "row_number" | "rank"
-        | "dense_rank" | "ntile" | "datediff" | "timestampdiff" | "date_diff" | "sign" | "approx_count_distinct" => {
-            Some(Kind::Integer)
-        }
-        "avg" | "julianday" | "sqrt" | "exp" | "ln" | "power" | "pow" | "stddev" | "variance" | "random" | "percent_rank"
-        | "cume_dist" | "total" | "percentile_cont" | "median" => Some(Kind::Float),
-        "sum" | "min" | "max" | "abs" | "floor" | "ceil" | "ceiling" | "lag" | "lead" | "first_value" | "last_value" | "nullif"
-        | "any_value" | "mod" => first(),
+        "count"
+        | "length"
+        | "char_length"
+        | "year"
+        | "month"
+        | "day"
+        | "hour"
+        | "minute"
+        | "second"
+        | "quarter"
+        | "week"
+        | "dayofweek"
+        | "dayofmonth"
+        | "dayofyear"
+        | "weekday"
+        | "instr"
+        | "strpos"
+        | "unixepoch"
+        | "row_number"
+        | "rank"
+        | "dense_rank"
+        | "ntile"
+        | "datediff"
+        | "timestampdiff"
+        | "date_diff"
+        | "sign"
+        | "approx_count_distinct" => Some(Kind::Integer),
+        "avg" | "julianday" | "sqrt" | "exp" | "ln" | "power" | "pow" | "stddev" | "variance" | "random"
+        | "percent_rank" | "cume_dist" | "total" | "percentile_cont" | "median" => Some(Kind::Float),
+        "sum" | "min" | "max" | "abs" | "floor" | "ceil" | "ceiling" | "lag" | "lead" | "first_value"
+        | "last_value" | "nullif" | "any_value" | "mod" => first(),
         "round" | "trunc" => first().map(|k| if k == Kind::Integer { Kind::Integer } else { k }),
         "coalesce" | "ifnull" | "nvl" | "greatest" | "least" => common(arguments.iter().map(|e| kind_of(bound, e))),
         "iif" | "if" => common(arguments.iter().skip(1).map(|e| kind_of(bound, e))),
-        "strftime" | "substr" | "substring" | "lower" | "upper" | "trim" | "ltrim" | "rtrim" | "replace" | "concat" | "to_char"
-        | "date_format" | "printf" | "format" | "hex" | "left" | "right" | "group_concat" | "string_agg" | "monthname"
-        | "dayname" | "typeof" | "json_extract_path_text" => Some(Kind::Text),
+        "strftime"
+        | "substr"
+        | "substring"
+        | "lower"
+        | "upper"
+        | "trim"
+        | "ltrim"
+        | "rtrim"
+        | "replace"
+        | "concat"
+        | "to_char"
+        | "date_format"
+        | "printf"
+        | "format"
+        | "hex"
+        | "left"
+        | "right"
+        | "group_concat"
+        | "string_agg"
+        | "monthname"
+        | "dayname"
+        | "typeof"
+        | "json_extract_path_text" => Some(Kind::Text),
         "date" | "current_date" | "curdate" | "to_date" | "last_day" | "make_date" => Some(Kind::Date),
         "datetime" | "now" | "current_timestamp" | "date_trunc" | "to_timestamp" | "timestamp" => Some(Kind::DateTime),
         _ => None,

@@ -19,20 +19,39 @@ enum Found {
 
 /// Words that stand without parentheses and are no columns.
 const BARE_WORDS: [&str; 14] = [
-    "current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp", "current_user",
-    "default", "level", "localtime", "localtimestamp", "rownum", "session_user", "user",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "default",
+    "level",
+    "localtime",
+    "localtimestamp",
+    "rownum",
+    "session_user",
+    "user",
 ];
 
 impl<'a> Binder<'a> {
     /// Binds a name without qualifier.
     pub(super) fn bare(&mut self, expr: &'a Expr, ident: &'a Ident) {
         let name = fold(ident, self.dialect, Naming::Column).into_owned();
-        if self.lambdas.iter().any(|l| same(&name, &l.value, self.dialect, Naming::Column)) || name.starts_with('@') {
+        if self
+            .lambdas
+            .iter()
+            .any(|l| same(&name, &l.value, self.dialect, Naming::Column))
+            || name.starts_with('@')
+        {
             return;
         }
         let mut maybe = false;
         for at in (0..self.scopes.len()).rev() {
-            let Some(scope) = self.scopes.get(at).copied() else { continue };
+            let Some(scope) = self.scopes.get(at).copied() else {
+                continue;
+            };
             if alias_comes_first(self.dialect, scope.clause)
                 && let Some(meaning) = self.alias(scope, &name)
             {
@@ -67,11 +86,17 @@ impl<'a> Binder<'a> {
     pub(super) fn compound(&mut self, expr: &'a Expr, parts: &'a [Ident]) {
         let mut known_qualifier: Option<usize> = None;
         for at in (0..self.scopes.len()).rev() {
-            let Some(scope) = self.scopes.get(at).copied() else { continue };
+            let Some(scope) = self.scopes.get(at).copied() else {
+                continue;
+            };
             // `table.column` first, then `schema.table.column`, then more parts of a path.
             for taken in 1..parts.len().min(4) {
-                let Some((qualifier, rest)) = parts.split_at_checked(taken) else { continue };
-                let Some(relation) = self.relation_named(scope, qualifier) else { continue };
+                let Some((qualifier, rest)) = parts.split_at_checked(taken) else {
+                    continue;
+                };
+                let Some(relation) = self.relation_named(scope, qualifier) else {
+                    continue;
+                };
                 let Some(column) = rest.first() else { continue };
                 let name = fold(column, self.dialect, Naming::Column).into_owned();
                 match self.find(scope, Some(relation), &name) {
@@ -128,11 +153,15 @@ impl<'a> Binder<'a> {
                     !r.aliased && (main || same(&folded, stored, self.dialect, Naming::Table))
                 })
         };
-        (scope.first..block.relations.len()).rev().find(|i| block.relations.get(*i).is_some_and(&matches))
+        (scope.first..block.relations.len())
+            .rev()
+            .find(|i| block.relations.get(*i).is_some_and(&matches))
     }
 
     fn find(&self, scope: Scope, only: Option<usize>, name: &str) -> Found {
-        let Some(block) = self.bound.blocks.get(scope.block) else { return Found::Nothing };
+        let Some(block) = self.bound.blocks.get(scope.block) else {
+            return Found::Nothing;
+        };
         let mut found: Vec<ColumnRef> = Vec::new();
         let mut maybe = false;
         for (relation, r) in block.relations.iter().enumerate().skip(scope.first) {
@@ -141,7 +170,11 @@ impl<'a> Binder<'a> {
             }
             let before = found.len();
             for (field, f) in r.shape.fields.iter().enumerate() {
-                let column = ColumnRef { block: scope.block, relation, field };
+                let column = ColumnRef {
+                    block: scope.block,
+                    relation,
+                    field,
+                };
                 let hidden = only.is_none() && block.merged.iter().any(|(_, hides)| hides.contains(&column));
                 if !hidden && same(name, &f.name, self.dialect, Naming::Column) {
                     found.push(column);
@@ -164,22 +197,38 @@ impl<'a> Binder<'a> {
     /// The output column of the scope's block that is called `name`.
     fn alias(&self, scope: Scope, name: &str) -> Option<Meaning> {
         let block = self.bound.blocks.get(scope.block)?;
-        let limit = if scope.clause == Clause::Item { scope.item } else { block.items.len() };
+        let limit = if scope.clause == Clause::Item {
+            scope.item
+        } else {
+            block.items.len()
+        };
         let by_output_name = scope.clause == Clause::OrderBy;
         let item = block.items.iter().take(limit).position(|item| match item.alias {
-            Some(alias) => same(name, &fold(alias, self.dialect, Naming::Column), self.dialect, Naming::Column),
+            Some(alias) => same(
+                name,
+                &fold(alias, self.dialect, Naming::Column),
+                self.dialect,
+                Naming::Column,
+            ),
             None => by_output_name && item.column.is_none() && same(name, &item.name, self.dialect, Naming::Column),
         })?;
-        Some(Meaning::Alias { block: scope.block, item })
+        Some(Meaning::Alias {
+            block: scope.block,
+            item,
+        })
     }
 
     /// A relation's name used as a value is its whole row, where the engine has that.
     fn is_whole_row(&self, scope: Scope, name: &str) -> bool {
         let has = matches!(self.dialect, Dialect::Postgres | Dialect::Duckdb | Dialect::Bigquery);
-        let Some(block) = self.bound.blocks.get(scope.block) else { return false };
-        block.relations.iter().skip(scope.first).any(|r| {
-            (has || r.shape.open) && !r.name.is_empty() && same(name, &r.name, self.dialect, Naming::Table)
-        })
+        let Some(block) = self.bound.blocks.get(scope.block) else {
+            return false;
+        };
+        block
+            .relations
+            .iter()
+            .skip(scope.first)
+            .any(|r| (has || r.shape.open) && !r.name.is_empty() && same(name, &r.name, self.dialect, Naming::Table))
     }
 
     /// SQLite's rowid and PostgreSQL's system columns belong to tables without being listed.
@@ -193,9 +242,13 @@ impl<'a> Binder<'a> {
             Dialect::Clickhouse => &["_part", "_partition_id", "_table"],
             Dialect::Mysql | Dialect::Snowflake | Dialect::Databricks => &[],
         };
-        let Some(block) = self.bound.blocks.get(scope.block) else { return false };
+        let Some(block) = self.bound.blocks.get(scope.block) else {
+            return false;
+        };
         let stored = |r: &super::model::Relation| {
-            r.table.and_then(|t| self.bound.catalog.tables.get(t)).is_some_and(|t| t.kind == TableKind::Table)
+            r.table
+                .and_then(|t| self.bound.catalog.tables.get(t))
+                .is_some_and(|t| t.kind == TableKind::Table)
         };
         known.contains(&lower.as_str())
             && match only {
@@ -208,7 +261,11 @@ impl<'a> Binder<'a> {
     pub(super) fn find_table(&self, parts: &[&Ident]) -> Option<(usize, &'a Table)> {
         let catalog = self.bound.catalog;
         let name = fold(parts.last()?, self.dialect, Naming::Table);
-        let schema = parts.len().checked_sub(2).and_then(|i| parts.get(i)).map(|s| fold(s, self.dialect, Naming::Table));
+        let schema = parts
+            .len()
+            .checked_sub(2)
+            .and_then(|i| parts.get(i))
+            .map(|s| fold(s, self.dialect, Naming::Table));
         let mut best: Option<(usize, usize, &'a Table)> = None;
         for (index, table) in catalog.tables.iter().enumerate() {
             if !same(&name, &table.name, self.dialect, Naming::Table) {
@@ -245,18 +302,35 @@ impl<'a> Binder<'a> {
     pub(super) fn is_system_table(&self, parts: &[&Ident]) -> bool {
         let lower: Vec<String> = parts.iter().map(|p| p.value.to_lowercase()).collect();
         let Some(name) = lower.last() else { return false };
-        let schema = lower.len().checked_sub(2).and_then(|i| lower.get(i)).map(String::as_str);
+        let schema = lower
+            .len()
+            .checked_sub(2)
+            .and_then(|i| lower.get(i))
+            .map(String::as_str);
         match self.dialect {
             Dialect::Sqlite => {
-                matches!(name.as_str(), "sqlite_master" | "sqlite_schema" | "sqlite_temp_master" | "sqlite_temp_schema"
-                    | "sqlite_sequence" | "sqlite_stat1" | "sqlite_stat4" | "dbstat" | "pragma_table_list")
+                matches!(
+                    name.as_str(),
+                    "sqlite_master"
+                        | "sqlite_schema"
+                        | "sqlite_temp_master"
+                        | "sqlite_temp_schema"
+                        | "sqlite_sequence"
+                        | "sqlite_stat1"
+                        | "sqlite_stat4"
+                        | "dbstat"
+                        | "pragma_table_list"
+                )
             }
             Dialect::Postgres => {
-                matches!(schema, Some("information_schema" | "pg_catalog")) || (schema.is_none() && name.starts_with("pg_"))
+                matches!(schema, Some("information_schema" | "pg_catalog"))
+                    || (schema.is_none() && name.starts_with("pg_"))
             }
             Dialect::Mysql => {
-                matches!(schema, Some("information_schema" | "performance_schema" | "sys" | "mysql"))
-                    || (schema.is_none() && name == "dual")
+                matches!(
+                    schema,
+                    Some("information_schema" | "performance_schema" | "sys" | "mysql")
+                ) || (schema.is_none() && name == "dual")
             }
             Dialect::Duckdb => {
                 matches!(schema, Some("information_schema" | "pg_catalog"))
@@ -276,12 +350,15 @@ impl<'a> Binder<'a> {
         let Some(first) = parts.first() else { return false };
         let name = fold(first, self.dialect, Naming::Table);
         parts.len() > 1
-            && matches!(self.dialect, Dialect::Bigquery | Dialect::Snowflake | Dialect::Databricks)
-            && self
-                .bound
-                .blocks
-                .get(block)
-                .is_some_and(|b| b.relations.iter().any(|r| same(&name, &r.name, self.dialect, Naming::Table)))
+            && matches!(
+                self.dialect,
+                Dialect::Bigquery | Dialect::Snowflake | Dialect::Databricks
+            )
+            && self.bound.blocks.get(block).is_some_and(|b| {
+                b.relations
+                    .iter()
+                    .any(|r| same(&name, &r.name, self.dialect, Naming::Table))
+            })
     }
 }
 

@@ -86,7 +86,9 @@ pub(super) fn resolve<'a>(query: &'a Query, dialect: Dialect, catalog: &'a Catal
         reasons: Vec::new(),
     };
     let output = binder.query(query, Place::Top);
-    let Binder { mut bound, mut reasons, .. } = binder;
+    let Binder {
+        mut bound, mut reasons, ..
+    } = binder;
     bound.output = output;
     bound.read.sort_unstable();
     bound.read.dedup();
@@ -127,7 +129,11 @@ pub(super) fn source_name(catalog: &Catalog, source: Source) -> Option<String> {
 pub(super) fn lineage(bound: &Bound<'_>) -> Vec<OutputColumn> {
     let column = |field: &model::Field| OutputColumn {
         name: field.name.clone(),
-        sources: field.sources.iter().filter_map(|s| source_name(bound.catalog, *s)).collect(),
+        sources: field
+            .sources
+            .iter()
+            .filter_map(|s| source_name(bound.catalog, *s))
+            .collect(),
     };
     bound.output.fields.iter().map(column).collect()
 }

@@ -110,7 +110,10 @@ pub(in crate::warehouse::sql) struct Relation {
 pub(in crate::warehouse::sql) enum Meaning {
     Column(ColumnRef),
     /// An output column of block `block`, by its alias.
-    Alias { block: usize, item: usize },
+    Alias {
+        block: usize,
+        item: usize,
+    },
     /// SQLite's double-quoted string literal.
     Literal,
 }
@@ -238,7 +241,13 @@ impl Bound<'_> {
     }
 
     pub fn field(&self, column: ColumnRef) -> Option<&Field> {
-        self.blocks.get(column.block)?.relations.get(column.relation)?.shape.fields.get(column.field)
+        self.blocks
+            .get(column.block)?
+            .relations
+            .get(column.relation)?
+            .shape
+            .fields
+            .get(column.field)
     }
 
     pub fn relation(&self, column: ColumnRef) -> Option<&Relation> {

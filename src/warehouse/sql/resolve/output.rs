@@ -13,12 +13,18 @@ use super::{Binder, kind_of};
 impl<'a> Binder<'a> {
     /// The output of a block whose names are all bound.
     pub(super) fn output(&self, block: usize) -> Shape {
-        let Some(b) = self.bound.blocks.get(block) else { return Shape::default() };
+        let Some(b) = self.bound.blocks.get(block) else {
+            return Shape::default();
+        };
         let fields: Vec<Field> = b.items.iter().map(|item| self.item_field(item)).collect();
         let star_of_unknown = b.select.projection.len() != b.items.len()
             || b.select.projection.iter().any(|p| p.to_string().ends_with('*'));
         let open = star_of_unknown && b.relations.iter().any(|r| r.shape.open);
-        let mut shape = Shape { fields, keys: Vec::new(), open };
+        let mut shape = Shape {
+            fields,
+            keys: Vec::new(),
+            open,
+        };
         shape.keys = self.output_keys(block);
         if matches!(b.select.distinct, Some(Distinct::Distinct)) {
             shape.keys.push((0..shape.fields.len()).collect());
@@ -32,22 +38,31 @@ impl<'a> Binder<'a> {
     fn item_field(&self, item: &Item<'a>) -> Field {
         if let Some(column) = item.column {
             let field = self.bound.field(column).cloned();
-            return Field { name: item.name.clone(), ..field.unwrap_or_else(|| Field::unknown(String::new())) };
+            return Field {
+                name: item.name.clone(),
+                ..field.unwrap_or_else(|| Field::unknown(String::new()))
+            };
         }
-        let Some(expr) = item.expr else { return Field::unknown(item.name.clone()) };
+        let Some(expr) = item.expr else {
+            return Field::unknown(item.name.clone());
+        };
         if let Some(column) = self.bound.column(expr)
             && let Some(field) = self.bound.field(column)
         {
             let optional = self.bound.relation(column).is_some_and(|r| r.optional);
-            return Field { name: item.name.clone(), nullable: field.nullable || optional, ..field.clone() };
+            return Field {
+                name: item.name.clone(),
+                nullable: field.nullable || optional,
+                ..field.clone()
+            };
         }
         let origin = match expr {
-            Expr::Function(f) if f.over.is_none() && contains_aggregate(expr, self.dialect) => {
-                Origin::Aggregate { average: is_average(&f.name.to_string()) }
-            }
-            _ if contains_aggregate(expr, self.dialect) => {
-                Origin::Aggregate { average: self.is_rounded_average(expr) }
-            }
+            Expr::Function(f) if f.over.is_none() && contains_aggregate(expr, self.dialect) => Origin::Aggregate {
+                average: is_average(&f.name.to_string()),
+            },
+            _ if contains_aggregate(expr, self.dialect) => Origin::Aggregate {
+                average: self.is_rounded_average(expr),
+            },
             _ => Origin::Computed,
         };
         Field {
@@ -65,8 +80,12 @@ impl<'a> Binder<'a> {
         match expr {
             Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => self.is_rounded_average(inner),
             Expr::Function(f) if is_average(&f.name.to_string()) => true,
-            Expr::Function(f) if ["round", "coalesce", "ifnull", "trunc"].contains(&f.name.to_string().to_lowercase().as_str()) => {
-                super::parts::arguments(f).first().is_some_and(|e| self.is_rounded_average(e))
+            Expr::Function(f)
+                if ["round", "coalesce", "ifnull", "trunc"].contains(&f.name.to_string().to_lowercase().as_str()) =>
+            {
+                super::parts::arguments(f)
+                    .first()
+                    .is_some_and(|e| self.is_rounded_average(e))
             }
             _ => false,
         }
@@ -75,14 +94,21 @@ impl<'a> Binder<'a> {
     /// Positions of output columns that plainly show `column`.
     fn shown(&self, block: usize, column: ColumnRef) -> Option<usize> {
         let b = self.bound.blocks.get(block)?;
-        let stands_for = |c: ColumnRef| c == column || b.pairs.iter().any(|(l, r)| (*l == c && *r == column) || (*r == c && *l == column));
+        let stands_for = |c: ColumnRef| {
+            c == column
+                || b.pairs
+                    .iter()
+                    .any(|(l, r)| (*l == c && *r == column) || (*r == c && *l == column))
+        };
         b.items.iter().position(|item| {
             item.column.is_some_and(stands_for) || item.expr.and_then(|e| self.bound.column(e)).is_some_and(stands_for)
         })
     }
 
     fn output_keys(&self, block: usize) -> Vec<Vec<usize>> {
-        let Some(b) = self.bound.blocks.get(block) else { return Vec::new() };
+        let Some(b) = self.bound.blocks.get(block) else {
+            return Vec::new();
+        };
         if b.relations.is_empty() && !b.grouped {
             return vec![Vec::new()];
         }
@@ -102,8 +128,19 @@ impl<'a> Binder<'a> {
                 continue;
             }
             for key in &r.shape.keys {
-                let shown: Option<Vec<usize>> =
-                    key.iter().map(|field| self.shown(block, ColumnRef { block, relation, field: *field })).collect();
+                let shown: Option<Vec<usize>> = key
+                    .iter()
+                    .map(|field| {
+                        self.shown(
+                            block,
+                            ColumnRef {
+                                block,
+                                relation,
+                                field: *field,
+                            },
+                        )
+                    })
+                    .collect();
                 keys.extend(shown);
             }
         }
@@ -112,7 +149,9 @@ impl<'a> Binder<'a> {
 
     /// `GROUP BY t.id, t.name` has the key `id` too, when it is a key of t.
     fn keys_through_group(&self, block: usize) -> Vec<Vec<usize>> {
-        let Some(b) = self.bound.blocks.get(block) else { return Vec::new() };
+        let Some(b) = self.bound.blocks.get(block) else {
+            return Vec::new();
+        };
         let grouped: Vec<ColumnRef> = b.group_by.iter().filter_map(|e| self.bound.column(e)).collect();
         if grouped.len() != b.group_by.len() {
             return Vec::new();
@@ -125,8 +164,19 @@ impl<'a> Binder<'a> {
             }
             for key in &r.shape.keys {
                 let inside = key.iter().all(|f| grouped.iter().any(|c| c.field == *f));
-                let shown: Option<Vec<usize>> =
-                    key.iter().map(|field| self.shown(block, ColumnRef { block, relation, field: *field })).collect();
+                let shown: Option<Vec<usize>> = key
+                    .iter()
+                    .map(|field| {
+                        self.shown(
+                            block,
+                            ColumnRef {
+                                block,
+                                relation,
+                                field: *field,
+                            },
+                        )
+                    })
+                    .collect();
                 keys.extend(shown.filter(|_| inside));
             }
         }
@@ -139,7 +189,9 @@ impl<'a> Binder<'a> {
             return self.shown(block, column);
         }
         let b = self.bound.blocks.get(block)?;
-        b.items.iter().position(|item| item.expr.is_some_and(|e| std::ptr::eq(e, expr) || e == expr))
+        b.items
+            .iter()
+            .position(|item| item.expr.is_some_and(|e| std::ptr::eq(e, expr) || e == expr))
     }
 
     /// Notes on the fields of a plain join which relation repeats their rows, for aggregates further out.
@@ -151,8 +203,13 @@ impl<'a> Binder<'a> {
         let links = Links::of(&self.bound, block);
         for (field, item) in shape.fields.iter_mut().zip(&b.items) {
             let column = item.column.or_else(|| item.expr.and_then(|e| self.bound.column(e)));
-            let Some(column) = column.filter(|c| c.block == block) else { continue };
-            let by = links.multipliers(&self.bound, block, &[column.relation], &[]).into_iter().next();
+            let Some(column) = column.filter(|c| c.block == block) else {
+                continue;
+            };
+            let by = links
+                .multipliers(&self.bound, block, &[column.relation], &[])
+                .into_iter()
+                .next();
             if let Some(by) = by.and_then(|m| b.relations.get(m.relation)) {
                 field.multiplied_by = Some(by.name.as_str().into());
             }
@@ -176,10 +233,17 @@ fn is_never_null(expr: &Expr) -> bool {
 
 /// The table columns that `expr` is computed from, sub-queries included.
 pub(in crate::warehouse::sql) fn sources(bound: &Bound<'_>, expr: &Expr) -> Vec<Source> {
-    let mut collect = Collect { bound, columns: Vec::new() };
+    let mut collect = Collect {
+        bound,
+        columns: Vec::new(),
+    };
     let _: ControlFlow<()> = expr.visit(&mut collect);
-    let mut sources: Vec<Source> =
-        collect.columns.iter().filter_map(|c| bound.field(*c)).flat_map(|f| f.sources.iter().copied()).collect();
+    let mut sources: Vec<Source> = collect
+        .columns
+        .iter()
+        .filter_map(|c| bound.field(*c))
+        .flat_map(|f| f.sources.iter().copied())
+        .collect();
     sources.sort_unstable();
     sources.dedup();
     sources
@@ -187,7 +251,10 @@ pub(in crate::warehouse::sql) fn sources(bound: &Bound<'_>, expr: &Expr) -> Vec<
 
 /// The columns of `block` that `expr` uses, also from inside sub-queries.
 pub(in crate::warehouse::sql) fn columns_of(bound: &Bound<'_>, block: usize, expr: &Expr) -> Vec<ColumnRef> {
-    let mut collect = Collect { bound, columns: Vec::new() };
+    let mut collect = Collect {
+        bound,
+        columns: Vec::new(),
+    };
     let _: ControlFlow<()> = expr.visit(&mut collect);
     collect.columns.retain(|c| c.block == block);
     collect.columns.sort_unstable();
@@ -205,7 +272,9 @@ impl Collect<'_, '_> {
         match meaning {
             Meaning::Column(column) => self.columns.push(column),
             Meaning::Alias { block, item } => {
-                let Some(item) = self.bound.blocks.get(block).and_then(|b| b.items.get(item)) else { return };
+                let Some(item) = self.bound.blocks.get(block).and_then(|b| b.items.get(item)) else {
+                    return;
+                };
                 self.columns.extend(item.column);
                 if let Some(expr) = item.expr {
                     let _: ControlFlow<()> = expr.visit(self);

@@ -70,14 +70,32 @@ pub(in crate::warehouse::sql) fn for_each<'a>(expr: &'a Expr, visit: Visit<'_, '
         Expr::IsDistinctFrom(a, b)
         | Expr::IsNotDistinctFrom(a, b)
         | Expr::BinaryOp { left: a, right: b, .. }
-        | Expr::SimilarTo { expr: a, pattern: b, .. }
-        | Expr::RLike { expr: a, pattern: b, .. }
-        | Expr::AtTimeZone { timestamp: a, time_zone: b }
+        | Expr::SimilarTo {
+            expr: a, pattern: b, ..
+        }
+        | Expr::RLike {
+            expr: a, pattern: b, ..
+        }
+        | Expr::AtTimeZone {
+            timestamp: a,
+            time_zone: b,
+        }
         | Expr::Position { expr: a, r#in: b } => {
             visit(Part::Expr(a));
             visit(Part::Expr(b));
         }
-        Expr::Like { expr: a, pattern: b, escape_char, .. } | Expr::ILike { expr: a, pattern: b, escape_char, .. } => {
+        Expr::Like {
+            expr: a,
+            pattern: b,
+            escape_char,
+            ..
+        }
+        | Expr::ILike {
+            expr: a,
+            pattern: b,
+            escape_char,
+            ..
+        } => {
             visit(Part::Expr(a));
             visit(Part::Expr(b));
             if let Some(escape) = escape_char {
@@ -105,21 +123,46 @@ pub(in crate::warehouse::sql) fn for_each<'a>(expr: &'a Expr, visit: Visit<'_, '
             visit(Part::Expr(expr));
             styles.iter().for_each(|e| visit(Part::Expr(e)));
         }
-        Expr::Substring { expr, substring_from, substring_for, .. } => {
+        Expr::Substring {
+            expr,
+            substring_from,
+            substring_for,
+            ..
+        } => {
             visit(Part::Expr(expr));
-            [substring_from, substring_for].into_iter().flatten().for_each(|e| visit(Part::Expr(e)));
+            [substring_from, substring_for]
+                .into_iter()
+                .flatten()
+                .for_each(|e| visit(Part::Expr(e)));
         }
-        Expr::Trim { expr, trim_what, trim_characters, .. } => {
+        Expr::Trim {
+            expr,
+            trim_what,
+            trim_characters,
+            ..
+        } => {
             visit(Part::Expr(expr));
             trim_what.iter().for_each(|e| visit(Part::Expr(e)));
             trim_characters.iter().flatten().for_each(|e| visit(Part::Expr(e)));
         }
-        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
-            [expr, overlay_what, overlay_from].into_iter().for_each(|e| visit(Part::Expr(e)));
+        Expr::Overlay {
+            expr,
+            overlay_what,
+            overlay_from,
+            overlay_for,
+        } => {
+            [expr, overlay_what, overlay_from]
+                .into_iter()
+                .for_each(|e| visit(Part::Expr(e)));
             overlay_for.iter().for_each(|e| visit(Part::Expr(e)));
         }
         Expr::Function(function) => each_of_function(function, visit),
-        Expr::Case { operand, conditions, else_result, .. } => {
+        Expr::Case {
+            operand,
+            conditions,
+            else_result,
+            ..
+        } => {
             operand.iter().for_each(|e| visit(Part::Expr(e)));
             for when in conditions {
                 visit(Part::Expr(&when.condition));
@@ -149,8 +192,15 @@ pub(in crate::warehouse::sql) fn for_each<'a>(expr: &'a Expr, visit: Visit<'_, '
 fn each_subscript<'a>(subscript: &'a Subscript, visit: Visit<'_, 'a>) {
     match subscript {
         Subscript::Index { index } => visit(Part::Expr(index)),
-        Subscript::Slice { lower_bound, upper_bound, stride } => {
-            [lower_bound, upper_bound, stride].into_iter().flatten().for_each(|e| visit(Part::Expr(e)));
+        Subscript::Slice {
+            lower_bound,
+            upper_bound,
+            stride,
+        } => {
+            [lower_bound, upper_bound, stride]
+                .into_iter()
+                .flatten()
+                .for_each(|e| visit(Part::Expr(e)));
         }
     }
 }
@@ -160,7 +210,9 @@ pub(in crate::warehouse::sql) fn argument(arg: &FunctionArg) -> Option<&Expr> {
     let (FunctionArg::Named { arg, .. } | FunctionArg::ExprNamed { arg, .. } | FunctionArg::Unnamed(arg)) = arg;
     match arg {
         FunctionArgExpr::Expr(expr) => Some(expr),
-        FunctionArgExpr::QualifiedWildcard(_) | FunctionArgExpr::Wildcard | FunctionArgExpr::WildcardWithOptions(_) => None,
+        FunctionArgExpr::QualifiedWildcard(_) | FunctionArgExpr::Wildcard | FunctionArgExpr::WildcardWithOptions(_) => {
+            None
+        }
     }
 }
 
@@ -229,7 +281,11 @@ pub(in crate::warehouse::sql) fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(
 pub(in crate::warehouse::sql) fn conjuncts<'a>(expr: &'a Expr, into: &mut Vec<&'a Expr>) {
     match expr {
         Expr::Nested(inner) => conjuncts(inner, into),
-        Expr::BinaryOp { left, op: sqlparser::ast::BinaryOperator::And, right } => {
+        Expr::BinaryOp {
+            left,
+            op: sqlparser::ast::BinaryOperator::And,
+            right,
+        } => {
             conjuncts(left, into);
             conjuncts(right, into);
         }

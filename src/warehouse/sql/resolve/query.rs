@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Cte, Expr, Ident, LimitClause, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, TableAliasColumnDef, Value, With,
+    Cte, Expr, Ident, LimitClause, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, TableAliasColumnDef, Value,
+    With,
 };
 
 use super::model::{Field, Origin, Place, Shape};
@@ -29,7 +30,10 @@ impl<'a> Binder<'a> {
         };
         self.ctes.truncate(outer_ctes);
         if !query.pipe_operators.is_empty() {
-            return Rc::new(Shape { open: true, ..Shape::default() });
+            return Rc::new(Shape {
+                open: true,
+                ..Shape::default()
+            });
         }
         if limit_is_one(query) && !shape.single_row() {
             Rc::make_mut(&mut shape).keys.push(Vec::new());
@@ -68,7 +72,10 @@ impl<'a> Binder<'a> {
         self.bound.blocks.truncate(blocks);
         let mut own = (*self.renamed(shape, &cte.alias.columns, &cte.alias.name)).clone();
         own.keys.clear();
-        self.ctes.push(Named { name: name.to_owned(), shape: Rc::new(own) });
+        self.ctes.push(Named {
+            name: name.to_owned(),
+            shape: Rc::new(own),
+        });
         let shape = self.query(&cte.query, Place::From);
         self.ctes.pop();
         shape
@@ -81,8 +88,14 @@ impl<'a> Binder<'a> {
         }
         let mut shape = shape;
         if shape.open && shape.fields.is_empty() {
-            let fields = columns.iter().map(|c| Field::unknown(fold(&c.name, self.dialect, Naming::Column).into_owned()));
-            return Rc::new(Shape { fields: fields.collect(), keys: Vec::new(), open: true });
+            let fields = columns
+                .iter()
+                .map(|c| Field::unknown(fold(&c.name, self.dialect, Naming::Column).into_owned()));
+            return Rc::new(Shape {
+                fields: fields.collect(),
+                keys: Vec::new(),
+                open: true,
+            });
         }
         let (given, real) = (columns.len(), shape.fields.len());
         if given > real || (given != real && self.dialect != Dialect::Postgres) {
@@ -104,7 +117,12 @@ impl<'a> Binder<'a> {
         match body {
             SetExpr::Select(select) => self.select(select, None, place),
             SetExpr::Query(query) => self.query(query, place),
-            SetExpr::SetOperation { left, op, set_quantifier, right } => {
+            SetExpr::SetOperation {
+                left,
+                op,
+                set_quantifier,
+                right,
+            } => {
                 let (left, right) = (self.set(left, place), self.set(right, place));
                 self.combine(&left, *op, *set_quantifier, &right)
             }
@@ -112,7 +130,11 @@ impl<'a> Binder<'a> {
                 for expr in values.rows.iter().flat_map(|row| row.content.iter()) {
                     self.expr(expr);
                 }
-                let first = values.rows.first().map(|row| row.content.as_slice()).unwrap_or_default();
+                let first = values
+                    .rows
+                    .first()
+                    .map(|row| row.content.as_slice())
+                    .unwrap_or_default();
                 let name = |i: usize| match self.dialect {
                     Dialect::Mysql => format!("column_{i}"),
                     Dialect::Duckdb => format!("col{i}"),
@@ -121,10 +143,21 @@ impl<'a> Binder<'a> {
                 let fields: Vec<Field> = first
                     .iter()
                     .enumerate()
-                    .map(|(i, e)| Field { kind: super::kind_of(&self.bound, e), ..Field::unknown(name(i)) })
+                    .map(|(i, e)| Field {
+                        kind: super::kind_of(&self.bound, e),
+                        ..Field::unknown(name(i))
+                    })
                     .collect();
-                let keys = if values.rows.len() == 1 { vec![Vec::new()] } else { Vec::new() };
-                Rc::new(Shape { fields, keys, open: false })
+                let keys = if values.rows.len() == 1 {
+                    vec![Vec::new()]
+                } else {
+                    Vec::new()
+                };
+                Rc::new(Shape {
+                    fields,
+                    keys,
+                    open: false,
+                })
             }
             SetExpr::Table(table) => self.table_command(table),
             // The guard has refused these already.
@@ -175,12 +208,17 @@ impl<'a> Binder<'a> {
     /// ORDER BY after a set operation sees output columns only.
     fn order_by_output(&mut self, query: &'a Query, shape: &Shape) {
         let Some(order) = &query.order_by else { return };
-        let OrderByKind::Expressions(list) = &order.kind else { return };
+        let OrderByKind::Expressions(list) = &order.kind else {
+            return;
+        };
         for item in list {
             match &item.expr {
                 Expr::Identifier(ident) => {
                     let name = fold(ident, self.dialect, Naming::Column);
-                    let known = shape.fields.iter().any(|f| same(&name, &f.name, self.dialect, Naming::Column));
+                    let known = shape
+                        .fields
+                        .iter()
+                        .any(|f| same(&name, &f.name, self.dialect, Naming::Column));
                     if !known && !shape.open {
                         self.unknown_output(ident, shape);
                     }
@@ -206,7 +244,11 @@ impl<'a> Binder<'a> {
     /// LIMIT and OFFSET hold constants or sub-queries.
     pub(super) fn limits(&mut self, query: &'a Query) {
         match &query.limit_clause {
-            Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
+            Some(LimitClause::LimitOffset {
+                limit,
+                offset,
+                limit_by,
+            }) => {
                 limit.iter().for_each(|e| self.expr(e));
                 offset.iter().for_each(|o| self.expr(&o.value));
                 limit_by.iter().for_each(|e| self.expr(e));
@@ -230,7 +272,11 @@ fn limit_is_one(query: &Query) -> bool {
         Some(LimitClause::OffsetCommaLimit { limit, .. }) => Some(limit),
         None => None,
     };
-    let fetch = query.fetch.as_ref().filter(|f| !f.with_ties && !f.percent).and_then(|f| f.quantity.as_ref());
+    let fetch = query
+        .fetch
+        .as_ref()
+        .filter(|f| !f.with_ties && !f.percent)
+        .and_then(|f| f.quantity.as_ref());
     limit.or(fetch).is_some_and(|e| is_number(e, "1"))
 }
 
@@ -244,7 +290,11 @@ fn mentions(cte: &Cte, name: &str, dialect: Dialect) -> bool {
             }
             _ => false,
         };
-        if itself { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if itself {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })
     .is_break()
 }

@@ -16,7 +16,14 @@ use crate::warehouse::sql::names::{Naming, fold, same};
 impl Field {
     /// A field of which the name is known alone.
     pub(super) fn unknown(name: String) -> Self {
-        Self { name, kind: None, nullable: true, sources: Vec::new(), origin: Origin::Computed, multiplied_by: None }
+        Self {
+            name,
+            kind: None,
+            nullable: true,
+            sources: Vec::new(),
+            origin: Origin::Computed,
+            multiplied_by: None,
+        }
     }
 }
 
@@ -57,7 +64,9 @@ impl<'a> Binder<'a> {
             J::Semi(c) | J::LeftSemi(c) | J::Anti(c) | J::LeftAnti(c) => (Some(c), false, false, true),
             J::RightSemi(c) | J::RightAnti(c) => (Some(c), false, false, false),
             J::AsOf { constraint, .. } => (Some(constraint), false, false, true),
-            J::CrossApply | J::OuterApply | J::ArrayJoin | J::LeftArrayJoin | J::InnerArrayJoin => (None, false, false, false),
+            J::CrossApply | J::OuterApply | J::ArrayJoin | J::LeftArrayJoin | J::InnerArrayJoin => {
+                (None, false, false, false)
+            }
         };
         let how = match (&join.join_operator, constraint) {
             (J::CrossJoin(_), Some(JoinConstraint::None)) => How::Cross,
@@ -104,7 +113,12 @@ impl<'a> Binder<'a> {
             return self.late_conditions.push((block, on));
         }
         let strict = matches!(self.dialect, Dialect::Postgres | Dialect::Mysql);
-        self.scopes.push(Scope { block, clause: Clause::On, first: if strict { first } else { 0 }, item: 0 });
+        self.scopes.push(Scope {
+            block,
+            clause: Clause::On,
+            first: if strict { first } else { 0 },
+            item: 0,
+        });
         self.expr(on);
         self.scopes.pop();
     }
@@ -113,12 +127,17 @@ impl<'a> Binder<'a> {
     fn field_in(&self, block: usize, name: &str, from: usize, to: usize) -> Option<ColumnRef> {
         let b = self.bound.blocks.get(block)?;
         let hidden = |c: &ColumnRef| b.merged.iter().any(|(_, hides)| hides.contains(c));
-        b.relations.iter().enumerate().take(to).skip(from).find_map(|(relation, r)| {
-            r.shape.fields.iter().enumerate().find_map(|(field, f)| {
-                let column = ColumnRef { block, relation, field };
-                (same(name, &f.name, self.dialect, Naming::Column) && !hidden(&column)).then_some(column)
+        b.relations
+            .iter()
+            .enumerate()
+            .take(to)
+            .skip(from)
+            .find_map(|(relation, r)| {
+                r.shape.fields.iter().enumerate().find_map(|(field, f)| {
+                    let column = ColumnRef { block, relation, field };
+                    (same(name, &f.name, self.dialect, Naming::Column) && !hidden(&column)).then_some(column)
+                })
             })
-        })
     }
 
     fn using(&mut self, block: usize, name: &'a Ident, first: usize, start: usize, end: usize) {
@@ -130,7 +149,11 @@ impl<'a> Binder<'a> {
             (left, _) => {
                 let side = if left.is_none() { first..start } else { start..end };
                 let open = self.bound.blocks.get(block).is_some_and(|b| {
-                    b.relations.iter().skip(side.start).take(side.len()).any(|r| r.shape.open)
+                    b.relations
+                        .iter()
+                        .skip(side.start)
+                        .take(side.len())
+                        .any(|r| r.shape.open)
                 });
                 if !open {
                     self.unknown_using(block, name, side);
@@ -177,18 +200,31 @@ impl<'a> Binder<'a> {
     fn factor(&mut self, block: usize, factor: &'a TableFactor, how: How, first: usize) {
         let start = self.relation_count(block);
         let how = match factor {
-            TableFactor::NestedJoin { table_with_joins, alias } => {
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias,
+            } => {
                 self.table_with_joins(block, table_with_joins, How::First);
                 if let Some(alias) = alias {
                     self.collapse(block, start, alias);
                 }
                 how
             }
-            TableFactor::Table { name, alias, args: None, .. } => {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                ..
+            } => {
                 self.table(block, name, alias.as_ref());
                 how
             }
-            TableFactor::Derived { lateral, subquery, alias, .. } => {
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                ..
+            } => {
                 let shape = self.in_from(block, *lateral, first, |binder| binder.query(subquery, Place::From));
                 self.add(block, shape, alias.as_ref(), None, "");
                 if *lateral { How::Lateral } else { how }
@@ -200,25 +236,47 @@ impl<'a> Binder<'a> {
         };
         let end = self.relation_count(block);
         if let Some(b) = self.bound.blocks.get_mut(block) {
-            b.joins.push(Joined { start, end, how, on: None });
+            b.joins.push(Joined {
+                start,
+                end,
+                how,
+                on: None,
+            });
         }
     }
 
     /// A parenthesised join with an alias is one relation with all the columns.
     fn collapse(&mut self, block: usize, start: usize, alias: &'a TableAlias) {
-        let Some(b) = self.bound.blocks.get_mut(block) else { return };
+        let Some(b) = self.bound.blocks.get_mut(block) else {
+            return;
+        };
         let inner: Vec<Relation> = b.relations.drain(start..).collect();
         b.joins.retain(|j| j.start < start);
         let fields = inner.iter().flat_map(|r| r.shape.fields.iter().cloned()).collect();
         let open = inner.iter().any(|r| r.shape.open);
-        self.add(block, Rc::new(Shape { fields, keys: Vec::new(), open }), Some(alias), None, "");
+        self.add(
+            block,
+            Rc::new(Shape {
+                fields,
+                keys: Vec::new(),
+                open,
+            }),
+            Some(alias),
+            None,
+            "",
+        );
     }
 
     /// Runs `bind` for something in FROM: LATERAL sees the entries before it, others see only enclosing queries.
     fn in_from<T>(&mut self, block: usize, lateral: bool, first: usize, bind: impl FnOnce(&mut Self) -> T) -> T {
         if lateral {
             let _ = first;
-            self.scopes.push(Scope { block, clause: Clause::On, first: 0, item: 0 });
+            self.scopes.push(Scope {
+                block,
+                clause: Clause::On,
+                first: 0,
+                item: 0,
+            });
         }
         let result = bind(self);
         if lateral {
@@ -230,15 +288,28 @@ impl<'a> Binder<'a> {
     /// Functions in FROM; their arguments may name entries before them, and their columns are mostly not known.
     fn function_factor(&mut self, block: usize, factor: &'a TableFactor, first: usize) {
         let mut exprs: Vec<&'a Expr> = Vec::new();
-        let mut shape = Shape { open: true, ..Shape::default() };
+        let mut shape = Shape {
+            open: true,
+            ..Shape::default()
+        };
         let (alias, name) = match factor {
             TableFactor::Table { name, alias, args, .. } => {
-                exprs.extend(args.iter().flat_map(|a| a.args.iter()).filter_map(super::parts::argument));
-                (alias.as_ref(), idents(name).last().map(|i| i.value.to_lowercase()).unwrap_or_default())
+                exprs.extend(
+                    args.iter()
+                        .flat_map(|a| a.args.iter())
+                        .filter_map(super::parts::argument),
+                );
+                (
+                    alias.as_ref(),
+                    idents(name).last().map(|i| i.value.to_lowercase()).unwrap_or_default(),
+                )
             }
             TableFactor::Function { name, args, alias, .. } => {
                 exprs.extend(args.iter().filter_map(super::parts::argument));
-                (alias.as_ref(), idents(name).last().map(|i| i.value.to_lowercase()).unwrap_or_default())
+                (
+                    alias.as_ref(),
+                    idents(name).last().map(|i| i.value.to_lowercase()).unwrap_or_default(),
+                )
             }
             TableFactor::TableFunction { expr, alias } => {
                 exprs.push(expr);
@@ -252,7 +323,8 @@ impl<'a> Binder<'a> {
                 exprs.push(json_expr);
                 (alias.as_ref(), "json_table".to_owned())
             }
-            TableFactor::Pivot { table, alias, .. } | TableFactor::Unpivot { table, alias, .. }
+            TableFactor::Pivot { table, alias, .. }
+            | TableFactor::Unpivot { table, alias, .. }
             | TableFactor::MatchRecognize { table, alias, .. } => {
                 // The columns of the result depend on values; the table underneath is still checked.
                 let inner = self.relation_count(block);
@@ -263,9 +335,9 @@ impl<'a> Binder<'a> {
                 }
                 (alias.as_ref(), "pivot".to_owned())
             }
-            TableFactor::XmlTable { alias, .. } | TableFactor::SemanticView { alias, .. } | TableFactor::OpenJsonTable { alias, .. } => {
-                (alias.as_ref(), String::new())
-            }
+            TableFactor::XmlTable { alias, .. }
+            | TableFactor::SemanticView { alias, .. }
+            | TableFactor::OpenJsonTable { alias, .. } => (alias.as_ref(), String::new()),
             TableFactor::UnpivotExpr { expression, .. } => {
                 exprs.push(expression);
                 (None, String::new())
@@ -275,7 +347,9 @@ impl<'a> Binder<'a> {
         shape.fields = function_fields(&name);
         // SQLite's JSON functions have exactly these columns.
         shape.open = shape.fields.is_empty() || self.dialect != Dialect::Sqlite;
-        self.in_from(block, true, first, |binder| exprs.into_iter().for_each(|e| binder.expr(e)));
+        self.in_from(block, true, first, |binder| {
+            exprs.into_iter().for_each(|e| binder.expr(e))
+        });
         self.add(block, Rc::new(shape), alias, None, &name);
     }
 
@@ -287,7 +361,10 @@ impl<'a> Binder<'a> {
         };
         let real = table.and_then(|t| self.bound.catalog.tables.get(t));
         let relation = Relation {
-            name: alias.map_or_else(|| name.to_owned(), |a| fold(&a.name, self.dialect, Naming::Table).into_owned()),
+            name: alias.map_or_else(
+                || name.to_owned(),
+                |a| fold(&a.name, self.dialect, Naming::Table).into_owned(),
+            ),
             schema: real.and_then(|t| t.schema.clone()),
             table,
             shape,
@@ -303,7 +380,11 @@ impl<'a> Binder<'a> {
         let parts = idents(name);
         if let [only] = parts.as_slice() {
             let folded = fold(only, self.dialect, Naming::Table);
-            let cte = self.ctes.iter().rev().find(|c| same(&folded, &c.name, self.dialect, Naming::Table));
+            let cte = self
+                .ctes
+                .iter()
+                .rev()
+                .find(|c| same(&folded, &c.name, self.dialect, Naming::Table));
             if let Some(cte) = cte {
                 let (shape, name) = (Rc::clone(&cte.shape), cte.name.clone());
                 return self.add(block, shape, alias, None, &name);
@@ -319,7 +400,10 @@ impl<'a> Binder<'a> {
                 if !self.is_system_table(&parts) && !self.is_column_path(block, &parts) {
                     self.unknown_table(&parts);
                 }
-                let open = Rc::new(Shape { open: true, ..Shape::default() });
+                let open = Rc::new(Shape {
+                    open: true,
+                    ..Shape::default()
+                });
                 self.add(block, open, alias, None, last);
             }
         }
@@ -331,14 +415,19 @@ impl<'a> Binder<'a> {
         match self.find_table(&refs) {
             Some((index, table)) => {
                 let shape = Rc::new(table_shape(index, table));
-                self.bound.read.extend(shape.fields.iter().flat_map(|f| f.sources.iter().copied()));
+                self.bound
+                    .read
+                    .extend(shape.fields.iter().flat_map(|f| f.sources.iter().copied()));
                 shape
             }
             None => {
                 if !self.is_system_table(&refs) {
                     self.unknown_table(&refs);
                 }
-                Rc::new(Shape { open: true, ..Shape::default() })
+                Rc::new(Shape {
+                    open: true,
+                    ..Shape::default()
+                })
             }
         }
     }
@@ -363,9 +452,17 @@ fn table_shape(index: usize, table: &Table) -> Shape {
         })
         .collect();
     let position = |name: &String| table.columns.iter().position(|c| c.name == *name);
-    let key = |names: &Vec<String>| names.iter().map(position).collect::<Option<Vec<usize>>>().filter(|k| !k.is_empty());
-    let mut keys: Vec<Vec<usize>> =
-        std::iter::once(&table.primary_key).chain(&table.unique_keys).filter_map(key).collect();
+    let key = |names: &Vec<String>| {
+        names
+            .iter()
+            .map(position)
+            .collect::<Option<Vec<usize>>>()
+            .filter(|k| !k.is_empty())
+    };
+    let mut keys: Vec<Vec<usize>> = std::iter::once(&table.primary_key)
+        .chain(&table.unique_keys)
+        .filter_map(key)
+        .collect();
     // A profile of all rows that found no repeat is as good as a declared key.
     for (i, column) in table.columns.iter().enumerate() {
         if let Some(p) = &column.profile
@@ -379,21 +476,44 @@ fn table_shape(index: usize, table: &Table) -> Shape {
         }
     }
     // A table without any column known is one that could not be introspected.
-    Shape { open: table.columns.is_empty(), fields, keys }
+    Shape {
+        open: table.columns.is_empty(),
+        fields,
+        keys,
+    }
 }
 
 /// The columns of well-known table functions.
 fn function_fields(name: &str) -> Vec<Field> {
     let names: &[&str] = match name {
-        "json_each" | "json_tree" | "jsonb_each" | "jsonb_tree" => {
-            &["key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root"]
-        }
+        "json_each" | "json_tree" | "jsonb_each" | "jsonb_tree" => &[
+            "key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root",
+        ],
         "pragma_table_info" => &["cid", "name", "type", "notnull", "dflt_value", "pk", "arg", "schema"],
-        "pragma_table_xinfo" => &["cid", "name", "type", "notnull", "dflt_value", "pk", "hidden", "arg", "schema"],
+        "pragma_table_xinfo" => &[
+            "cid",
+            "name",
+            "type",
+            "notnull",
+            "dflt_value",
+            "pk",
+            "hidden",
+            "arg",
+            "schema",
+        ],
         "pragma_index_list" => &["seq", "name", "unique", "origin", "partial", "arg", "schema"],
-        "pragma_foreign_key_list" => {
-            &["id", "seq", "table", "from", "to", "on_update", "on_delete", "match", "arg", "schema"]
-        }
+        "pragma_foreign_key_list" => &[
+            "id",
+            "seq",
+            "table",
+            "from",
+            "to",
+            "on_update",
+            "on_delete",
+            "match",
+            "arg",
+            "schema",
+        ],
         "generate_series" => &["value", "start", "stop", "step"],
         _ => &[],
     };

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use sqlparser::ast::Ident;
 
-use super::model::{ColumnRef, Shape};
 use super::Binder;
+use super::model::{ColumnRef, Shape};
 use crate::warehouse::catalog::{Table, quote};
 use crate::warehouse::sql::Reason;
 use crate::warehouse::sql::names::{likeness, nearest};
@@ -29,7 +29,11 @@ fn place(ident: &Ident) -> String {
 
 impl Binder<'_> {
     pub(super) fn refuse(&mut self, code: &str, message: String, suggestion: Option<String>) {
-        self.reasons.push(Reason { code: code.to_owned(), message, suggestion });
+        self.reasons.push(Reason {
+            code: code.to_owned(),
+            message,
+            suggestion,
+        });
     }
 
     /// No column `ident` in the relations in scope, or in the one that its qualifier names.
@@ -49,7 +53,11 @@ impl Binder<'_> {
             None => {
                 let mut names: Vec<String> = candidates.iter().map(|(r, _)| r.clone()).collect();
                 names.dedup();
-                if names.is_empty() { " (the query has no FROM)".to_owned() } else { format!(" in {}", list(&names)) }
+                if names.is_empty() {
+                    " (the query has no FROM)".to_owned()
+                } else {
+                    format!(" in {}", list(&names))
+                }
             }
         };
         let mut message = format!("no column `{}`{scope}{}", ident.value, place(ident));
@@ -80,7 +88,9 @@ impl Binder<'_> {
     fn columns_in_sight(&self, only: Option<(usize, usize)>) -> Vec<(String, String)> {
         let mut all = Vec::new();
         for scope in self.scopes.iter().rev() {
-            let Some(block) = self.bound.blocks.get(scope.block) else { continue };
+            let Some(block) = self.bound.blocks.get(scope.block) else {
+                continue;
+            };
             for (i, r) in block.relations.iter().enumerate() {
                 if only.is_none_or(|only| only == (scope.block, i)) {
                     all.extend(r.shape.fields.iter().map(|f| (r.name.clone(), f.name.clone())));
@@ -144,26 +154,41 @@ impl Binder<'_> {
 
     /// `x.y` where nothing in FROM is called x.
     pub(super) fn unknown_qualifier(&mut self, parts: &[Ident]) {
-        let (Some((column, qualifier)), true) = (parts.split_last(), parts.len() > 1) else { return };
+        let (Some((column, qualifier)), true) = (parts.split_last(), parts.len() > 1) else {
+            return;
+        };
         let wrong = qualifier.last().map_or("", |i| i.value.as_str());
         let mut names: Vec<String> = Vec::new();
         // The alias of the table that is meant by its real name, and relations that do have the column, come first.
         let (mut by_table, mut with_column): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for scope in self.scopes.iter().rev() {
-            let Some(block) = self.bound.blocks.get(scope.block) else { continue };
+            let Some(block) = self.bound.blocks.get(scope.block) else {
+                continue;
+            };
             for r in &block.relations {
-                let real = r.table.and_then(|t| self.bound.catalog.tables.get(t)).map(|t| t.name.as_str());
+                let real = r
+                    .table
+                    .and_then(|t| self.bound.catalog.tables.get(t))
+                    .map(|t| t.name.as_str());
                 if real.is_some_and(|t| t.eq_ignore_ascii_case(wrong)) {
                     by_table.push(r.name.clone());
                 }
-                if r.shape.fields.iter().any(|f| f.name.eq_ignore_ascii_case(&column.value)) {
+                if r.shape
+                    .fields
+                    .iter()
+                    .any(|f| f.name.eq_ignore_ascii_case(&column.value))
+                {
                     with_column.push(r.name.clone());
                 }
                 names.push(r.name.clone());
             }
         }
         let near = nearest(wrong, names.iter().map(String::as_str), LISTED);
-        let best = by_table.first().or_else(|| near.iter().find(|n| with_column.contains(n))).or(with_column.first()).or(near.first());
+        let best = by_table
+            .first()
+            .or_else(|| near.iter().find(|n| with_column.contains(n)))
+            .or(with_column.first())
+            .or(near.first());
         let suggestion = best.map(|relation| {
             format!(
                 "{}.{}",
@@ -181,12 +206,20 @@ impl Binder<'_> {
     }
 
     pub(super) fn unknown_star(&mut self, block: usize, qualifier: &[Ident]) {
-        let names: Vec<String> =
-            self.bound.blocks.get(block).map(|b| b.relations.iter().map(|r| r.name.clone()).collect()).unwrap_or_default();
+        let names: Vec<String> = self
+            .bound
+            .blocks
+            .get(block)
+            .map(|b| b.relations.iter().map(|r| r.name.clone()).collect())
+            .unwrap_or_default();
         let wrong = qualifier.last().map_or("", |i| i.value.as_str());
         let near = nearest(wrong, names.iter().map(String::as_str), LISTED);
         let message = format!("nothing in FROM is called `{wrong}`; FROM has {}", list(&names));
-        self.refuse("unknown-table", message, near.into_iter().next().map(|n| format!("{n}.*")));
+        self.refuse(
+            "unknown-table",
+            message,
+            near.into_iter().next().map(|n| format!("{n}.*")),
+        );
     }
 
     pub(super) fn unknown_using(&mut self, block: usize, name: &Ident, side: Range<usize>) {
@@ -195,19 +228,38 @@ impl Binder<'_> {
         let names: Vec<String> = relations.iter().map(|r| r.name.clone()).collect();
         let near = nearest(
             &name.value,
-            relations.iter().flat_map(|r| r.shape.fields.iter().map(|f| f.name.as_str())),
+            relations
+                .iter()
+                .flat_map(|r| r.shape.fields.iter().map(|f| f.name.as_str())),
             LISTED,
         );
-        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", list(&near)) };
-        let message = format!("USING needs a column `{}` in {}{}{hint}", name.value, list(&names), place(name));
+        let hint = if near.is_empty() {
+            String::new()
+        } else {
+            format!("; did you mean {}?", list(&near))
+        };
+        let message = format!(
+            "USING needs a column `{}` in {}{}{hint}",
+            name.value,
+            list(&names),
+            place(name)
+        );
         let suggestion = near.first().map(|n| quote(self.dialect, n));
         self.refuse("unknown-column", message, suggestion);
     }
 
     pub(super) fn unknown_output(&mut self, ident: &Ident, shape: &Shape) {
         let near = nearest(&ident.value, shape.fields.iter().map(|f| f.name.as_str()), LISTED);
-        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", list(&near)) };
-        let message = format!("ORDER BY after a set operation sees its output columns alone, and none is `{}`{}{hint}", ident.value, place(ident));
+        let hint = if near.is_empty() {
+            String::new()
+        } else {
+            format!("; did you mean {}?", list(&near))
+        };
+        let message = format!(
+            "ORDER BY after a set operation sees its output columns alone, and none is `{}`{}{hint}",
+            ident.value,
+            place(ident)
+        );
         let suggestion = near.first().map(|n| quote(self.dialect, n));
         self.refuse("unknown-column", message, suggestion);
     }

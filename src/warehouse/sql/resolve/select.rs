@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, Ident, NamedWindowExpr, OrderByKind, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, Value, WildcardAdditionalOptions,
+    Distinct, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, Ident, NamedWindowExpr, OrderByKind, Query,
+    Select, SelectItem, SelectItemQualifiedWildcardKind, Value, WildcardAdditionalOptions,
 };
 
 use super::expression::contains_aggregate;
@@ -36,14 +36,28 @@ impl<'a> Binder<'a> {
             self.table_with_joins(block, entry, if i == 0 { How::First } else { How::Comma });
         }
         self.lateral_views(block, select);
-        let late = self.late_conditions.iter().position(|(b, _)| *b == block).unwrap_or(self.late_conditions.len());
+        let late = self
+            .late_conditions
+            .iter()
+            .position(|(b, _)| *b == block)
+            .unwrap_or(self.late_conditions.len());
         for (_, on) in self.late_conditions.split_off(late) {
-            self.scopes.push(Scope { block, clause: Clause::On, first: 0, item: 0 });
+            self.scopes.push(Scope {
+                block,
+                clause: Clause::On,
+                first: 0,
+                item: 0,
+            });
             self.expr(on);
             self.scopes.pop();
         }
         self.items(block, select);
-        self.scopes.push(Scope { block, clause: Clause::Item, first: 0, item: 0 });
+        self.scopes.push(Scope {
+            block,
+            clause: Clause::Item,
+            first: 0,
+            item: 0,
+        });
         self.clauses(block, select);
         if let Some(query) = query {
             self.in_clause(Clause::OrderBy);
@@ -67,22 +81,40 @@ impl<'a> Binder<'a> {
     /// Spark's LATERAL VIEW adds columns that a generator makes.
     fn lateral_views(&mut self, block: usize, select: &'a Select) {
         for view in &select.lateral_views {
-            self.scopes.push(Scope { block, clause: Clause::On, first: 0, item: 0 });
+            self.scopes.push(Scope {
+                block,
+                clause: Clause::On,
+                first: 0,
+                item: 0,
+            });
             self.expr(&view.lateral_view);
             self.scopes.pop();
-            let fields = view.lateral_col_alias.iter().map(|c| Field::unknown(c.value.clone())).collect();
+            let fields = view
+                .lateral_col_alias
+                .iter()
+                .map(|c| Field::unknown(c.value.clone()))
+                .collect();
             let relation = Relation {
                 name: view.lateral_view_name.to_string(),
                 schema: None,
                 table: None,
-                shape: Rc::new(Shape { fields, keys: Vec::new(), open: view.lateral_col_alias.is_empty() }),
+                shape: Rc::new(Shape {
+                    fields,
+                    keys: Vec::new(),
+                    open: view.lateral_col_alias.is_empty(),
+                }),
                 optional: false,
                 aliased: true,
             };
             if let Some(b) = self.bound.blocks.get_mut(block) {
                 let start = b.relations.len();
                 b.relations.push(relation);
-                b.joins.push(super::model::Joined { start, end: start + 1, how: How::Lateral, on: None });
+                b.joins.push(super::model::Joined {
+                    start,
+                    end: start + 1,
+                    how: How::Lateral,
+                    on: None,
+                });
             }
         }
     }
@@ -93,7 +125,12 @@ impl<'a> Binder<'a> {
         for item in &select.projection {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
-                    items.push(Item { name: self.output_name(expr), alias: None, expr: Some(expr), column: None });
+                    items.push(Item {
+                        name: self.output_name(expr),
+                        alias: None,
+                        expr: Some(expr),
+                        column: None,
+                    });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => items.push(Item {
                     name: fold(alias, self.dialect, Naming::Column).into_owned(),
@@ -116,14 +153,24 @@ impl<'a> Binder<'a> {
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                     let qualifier: Vec<Ident> = idents(name).into_iter().cloned().collect();
-                    let scope = Scope { block, clause: Clause::Item, first: 0, item: 0 };
+                    let scope = Scope {
+                        block,
+                        clause: Clause::Item,
+                        first: 0,
+                        item: 0,
+                    };
                     match self.relation_named(scope, &qualifier) {
                         Some(relation) => self.star(block, vec![relation], true, options, &mut items),
                         None => self.unknown_star(block, &qualifier),
                     }
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), _) => {
-                    items.push(Item { name: expr.to_string(), alias: None, expr: Some(expr), column: None });
+                    items.push(Item {
+                        name: expr.to_string(),
+                        alias: None,
+                        expr: Some(expr),
+                        column: None,
+                    });
                 }
             }
         }
@@ -148,9 +195,14 @@ impl<'a> Binder<'a> {
             for (field, f) in r.shape.fields.iter().enumerate() {
                 let column = ColumnRef { block, relation, field };
                 let hidden = !qualified && b.merged.iter().any(|(_, hides)| hides.contains(&column));
-                let left_out = excluded
-                    .iter()
-                    .any(|name| same(&fold(name, self.dialect, Naming::Column), &f.name, self.dialect, Naming::Column));
+                let left_out = excluded.iter().any(|name| {
+                    same(
+                        &fold(name, self.dialect, Naming::Column),
+                        &f.name,
+                        self.dialect,
+                        Naming::Column,
+                    )
+                });
                 if !hidden && !left_out {
                     columns.push((column, f.name.clone()));
                 }
@@ -159,15 +211,30 @@ impl<'a> Binder<'a> {
         let replaced: Vec<_> = options.opt_replace.iter().flat_map(|r| r.items.iter()).collect();
         for (column, name) in columns {
             let new = replaced.iter().find(|r| {
-                same(&fold(&r.column_name, self.dialect, Naming::Column), &name, self.dialect, Naming::Column)
+                same(
+                    &fold(&r.column_name, self.dialect, Naming::Column),
+                    &name,
+                    self.dialect,
+                    Naming::Column,
+                )
             });
             if let Some(field) = self.bound.field(column) {
                 let sources = field.sources.clone();
                 self.bound.read.extend(sources);
             }
             items.push(match new {
-                Some(new) => Item { name, alias: None, expr: Some(&new.expr), column: None },
-                None => Item { name, alias: None, expr: None, column: Some(column) },
+                Some(new) => Item {
+                    name,
+                    alias: None,
+                    expr: Some(&new.expr),
+                    column: None,
+                },
+                None => Item {
+                    name,
+                    alias: None,
+                    expr: None,
+                    column: Some(column),
+                },
             });
         }
     }
@@ -175,11 +242,15 @@ impl<'a> Binder<'a> {
     fn output_name(&self, expr: &Expr) -> String {
         match (expr, self.dialect) {
             (Expr::Identifier(ident), _) => fold(ident, self.dialect, Naming::Column).into_owned(),
-            (Expr::CompoundIdentifier(parts), _) => {
-                parts.last().map(|i| fold(i, self.dialect, Naming::Column).into_owned()).unwrap_or_default()
-            }
+            (Expr::CompoundIdentifier(parts), _) => parts
+                .last()
+                .map(|i| fold(i, self.dialect, Naming::Column).into_owned())
+                .unwrap_or_default(),
             (Expr::Nested(inner), Dialect::Postgres) => self.output_name(inner),
-            (Expr::Function(f), Dialect::Postgres) => idents(&f.name).last().map(|i| i.value.to_lowercase()).unwrap_or_default(),
+            (Expr::Function(f), Dialect::Postgres) => idents(&f.name)
+                .last()
+                .map(|i| i.value.to_lowercase())
+                .unwrap_or_default(),
             (Expr::Cast { expr, .. }, Dialect::Postgres) => self.output_name(expr),
             (_, Dialect::Postgres) => "?column?".to_owned(),
             (other, _) => other.to_string(),
@@ -192,7 +263,13 @@ impl<'a> Binder<'a> {
             .bound
             .blocks
             .get(block)
-            .map(|b| b.items.iter().enumerate().filter_map(|(i, item)| Some((i, item.expr?))).collect())
+            .map(|b| {
+                b.items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(i, item)| Some((i, item.expr?)))
+                    .collect()
+            })
             .unwrap_or_default();
         for (i, expr) in &exprs {
             if let Some(scope) = self.scopes.last_mut() {
@@ -205,7 +282,11 @@ impl<'a> Binder<'a> {
             list.iter().for_each(|e| self.expr(e));
         }
         self.in_clause(Clause::Where);
-        select.prewhere.iter().chain(&select.selection).for_each(|e| self.expr(e));
+        select
+            .prewhere
+            .iter()
+            .chain(&select.selection)
+            .for_each(|e| self.expr(e));
         self.in_clause(Clause::GroupBy);
         self.group_by(block, select);
         self.in_clause(Clause::Having);
@@ -225,7 +306,11 @@ impl<'a> Binder<'a> {
         }
         self.in_clause(Clause::OrderBy);
         select.sort_by.iter().for_each(|o| self.expr(&o.expr));
-        select.cluster_by.iter().chain(&select.distribute_by).for_each(|e| self.expr(e));
+        select
+            .cluster_by
+            .iter()
+            .chain(&select.distribute_by)
+            .for_each(|e| self.expr(e));
         let dialect = self.dialect;
         let aggregates = exprs.iter().any(|(_, e)| contains_aggregate(e, dialect))
             || select.having.as_ref().is_some_and(|e| contains_aggregate(e, dialect));
@@ -239,8 +324,20 @@ impl<'a> Binder<'a> {
             GroupByExpr::Expressions(list, modifiers) => (list.iter().collect(), modifiers),
             GroupByExpr::All(modifiers) => {
                 let dialect = self.dialect;
-                let items = self.bound.blocks.get(block).map(|b| b.items.clone()).unwrap_or_default();
-                (items.iter().filter_map(|i| i.expr).filter(|e| !contains_aggregate(e, dialect)).collect(), modifiers)
+                let items = self
+                    .bound
+                    .blocks
+                    .get(block)
+                    .map(|b| b.items.clone())
+                    .unwrap_or_default();
+                (
+                    items
+                        .iter()
+                        .filter_map(|i| i.expr)
+                        .filter(|e| !contains_aggregate(e, dialect))
+                        .collect(),
+                    modifiers,
+                )
             }
         };
         let all = matches!(select.group_by, GroupByExpr::All(_));
@@ -268,9 +365,13 @@ impl<'a> Binder<'a> {
             }
             self.expr(expr);
             resolved.push(match self.bound.meanings.get(&address(expr)) {
-                Some(Meaning::Alias { block, item }) => {
-                    self.bound.blocks.get(*block).and_then(|b| b.items.get(*item)).and_then(|i| i.expr).unwrap_or(expr)
-                }
+                Some(Meaning::Alias { block, item }) => self
+                    .bound
+                    .blocks
+                    .get(*block)
+                    .and_then(|b| b.items.get(*item))
+                    .and_then(|i| i.expr)
+                    .unwrap_or(expr),
                 _ => expr,
             });
         }
@@ -281,12 +382,18 @@ impl<'a> Binder<'a> {
 
     fn order_by(&mut self, block: usize, query: &'a Query) {
         let Some(order) = &query.order_by else { return };
-        let OrderByKind::Expressions(list) = &order.kind else { return };
+        let OrderByKind::Expressions(list) = &order.kind else {
+            return;
+        };
         for item in list {
             match &item.expr {
                 Expr::Value(value) => {
                     let columns = self.bound.blocks.get(block).map_or(0, |b| b.items.len());
-                    let open = self.bound.blocks.get(block).is_some_and(|b| b.relations.iter().any(|r| r.shape.open));
+                    let open = self
+                        .bound
+                        .blocks
+                        .get(block)
+                        .is_some_and(|b| b.relations.iter().any(|r| r.shape.open));
                     if !open {
                         self.check_position(&value.value, columns, "ORDER BY");
                     }
@@ -326,7 +433,9 @@ fn excluded(options: &WildcardAdditionalOptions) -> Vec<&Ident> {
     let mut names: Vec<&Ident> = Vec::new();
     match &options.opt_exclude {
         Some(ExcludeSelectItem::Single(name)) => names.extend(idents(name).last()),
-        Some(ExcludeSelectItem::Multiple(list)) => names.extend(list.iter().filter_map(|n| idents(n).into_iter().next_back())),
+        Some(ExcludeSelectItem::Multiple(list)) => {
+            names.extend(list.iter().filter_map(|n| idents(n).into_iter().next_back()))
+        }
         None => {}
     }
     if let Some(except) = &options.opt_except {
