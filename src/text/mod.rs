@@ -1,14 +1,13 @@
 //! Languages, numerals, money and redaction: what every room needs to speak to people.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod format;
+mod language;
+mod numeral;
+mod redact;
+mod width;
 
-/// The language that a question was asked in and that its report is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Language {
-    #[default]
-    #[serde(rename = "en")]
-    English,
-    #[serde(rename = "zh")]
-    Chinese,
-}
+pub use format::{compact, decimal, grouped, integer, money, percent, signed_percent};
+pub use language::{Language, is_han};
+pub use numeral::{Numeral, numerals, parse_numeral};
+pub use redact::redact;
+pub use width::{display_width, pad_end, truncate};
