@@ -61,7 +61,6 @@ pub fn numerals(text: &str) -> Vec<Numeral> {
     while let Some(offset) = text.get(at..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
         let start = at + offset;
         let run = Run::scan(text, start);
-        at = run.end;
         if run.is_inside_a_name(text) {
             at = end_of_name(text, run.end);
             continue;
