@@ -70,7 +70,8 @@ fn phrase_at(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase>
 }
 
 fn point(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Point> {
-    let read = chinese::point(tokens, at, calendar).or_else(|| english::point(tokens, at, calendar))?;
+    let both = [english::point(tokens, at, calendar), chinese::point(tokens, at, calendar)];
+    let read = both.into_iter().flatten().max_by_key(|(_, end)| *end)?;
     let is_lone_year = matches!(read.0, Point::Year(_)) && read.1 == at + 1;
     if is_lone_year {
         let before = at.checked_sub(1).map_or("", |before| word_at(tokens, before));
