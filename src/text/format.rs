@@ -19,7 +19,11 @@ pub fn decimal(value: Decimal, places: u32) -> String {
     let rounded = value.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero);
     let width = usize::try_from(places).unwrap_or_default();
     let text = format!("{rounded:.width$}");
-    grouped(if rounded.is_zero() { text.trim_start_matches('-') } else { &text })
+    grouped(if rounded.is_zero() {
+        text.trim_start_matches('-')
+    } else {
+        &text
+    })
 }
 
 /// An amount with two decimals and its currency where one is known: `$12,218.48`, `€1,000.00`, `1,000.00 CHF`.
@@ -55,7 +59,11 @@ pub fn percent(fraction: f64, places: u32) -> String {
 pub fn signed_percent(fraction: f64, places: u32) -> String {
     let text = percent(fraction, places);
     let is_nothing = !text.contains(|c: char| c.is_ascii_digit() && c != '0');
-    if is_nothing || text.starts_with(MINUS) { text } else { format!("+{text}") }
+    if is_nothing || text.starts_with(MINUS) {
+        text
+    } else {
+        format!("+{text}")
+    }
 }
 
 /// A short form with at most three significant digits for axes and headlines: `1.23M`, `12.2K`, `950`; in Chinese by
@@ -78,7 +86,11 @@ pub fn compact(value: f64, language: Language) -> String {
         _ => 2,
     };
     let digits = format!("{scaled:.places$}");
-    let digits = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &digits
+    };
     let sign = if value < 0.0 && digits != "0" { "−" } else { "" };
     format!("{sign}{}{suffix}", grouped(digits))
 }

@@ -33,7 +33,11 @@ impl Language {
             }
             in_word = letter || (in_word && c.is_alphanumeric() && !is_han(c));
         }
-        if han > 0 && han >= words { Language::Chinese } else { Language::English }
+        if han > 0 && han >= words {
+            Language::Chinese
+        } else {
+            Language::English
+        }
     }
 
     /// `en` or `zh`.

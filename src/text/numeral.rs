@@ -25,7 +25,9 @@ pub struct Numeral {
     pub maybe_year: bool,
 }
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const MAGNITUDES: [(&str, u32); 20] = [
     ("万亿", 12),
     ("百万", 6),
@@ -49,8 +51,9 @@ const MAGNITUDES: [(&str, u32); 20] = [
     ("B", 9),
 ];
 const SYMBOLS: [char; 6] = ['$', '€', '£', '¥', '￥', '₹'];
-const CURRENCY_WORDS: [&str; 12] =
-    ["usd", "eur", "gbp", "cny", "rmb", "jpy", "chf", "dollars", "euros", "元", "美元", "欧元"];
+const CURRENCY_WORDS: [&str; 12] = [
+    "usd", "eur", "gbp", "cny", "rmb", "jpy", "chf", "dollars", "euros", "元", "美元", "欧元",
+];
 
 /// All numbers of `text`, in order. Dates, times, quarters, ordinals and digits inside names (`q1`, `S10_1678`,
 /// `2nd`) are not numbers; a lone year is one, marked `maybe_year`.
@@ -166,8 +169,15 @@ impl Run {
             || (next.starts_with('日') || next.starts_with('号')) && self.digits <= 2
             || next.starts_with('年') && is_year
             || next.starts_with("季度") && before.trim_end().ends_with('第');
-        let word_before = before.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        let word_after = next.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let word_before = before
+            .trim_end()
+            .rsplit(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        let word_after = next
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
         let beside_a_space = before.ends_with(' ');
         let english = self.digits <= 4
             && ((beside_a_space && is_month(word_before) && (is_year || self.digits <= 2))
@@ -175,7 +185,8 @@ impl Run {
                 || (is_year && (is_part_of_year(word_before) || is_part_of_year(word_after))));
         let continues = is_year
             && after_month_day.is_some_and(|end| {
-                text.get(end..self.start).is_some_and(|between| matches!(between.trim(), "" | ","))
+                text.get(end..self.start)
+                    .is_some_and(|between| matches!(between.trim(), "" | ","))
             });
         (chinese || english || continues).then_some(self.end)
     }
@@ -190,7 +201,10 @@ impl Run {
             value = value.checked_mul(scale)?;
             step = step.checked_mul(scale)?;
             end += length;
-        } else if text.get(end..)?.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        } else if text
+            .get(end..)?
+            .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        {
             return None;
         }
         let percent_length = percent_mark(text.get(end..).unwrap_or_default());
@@ -247,7 +261,10 @@ fn numeric_date(first: &str, rest: &str) -> Option<usize> {
     // A timestamp's time of day belongs to its date.
     is_date.then(|| {
         let time = tail.strip_prefix('T').map_or(0, |time| {
-            1 + time.len() - time.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | 'Z')).len()
+            1 + time.len()
+                - time
+                    .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | 'Z'))
+                    .len()
         });
         length + time
     })
@@ -268,7 +285,9 @@ fn is_part_of_year(word: &str) -> bool {
 
 fn end_of_name(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    from + rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())
+    from + rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(rest.len())
 }
 
 /// The power of ten that follows, and its length in bytes.
@@ -315,7 +334,11 @@ fn currency_before(text: &str, start: usize) -> (usize, Option<String>) {
     let is_code = code.len() == 3
         && code.bytes().all(|byte| byte.is_ascii_uppercase())
         && CURRENCY_WORDS.contains(&code.to_ascii_lowercase().as_str());
-    if is_code { (trimmed.len() - 3, Some(code.to_owned())) } else { (start, None) }
+    if is_code {
+        (trimmed.len() - 3, Some(code.to_owned()))
+    } else {
+        (start, None)
+    }
 }
 
 fn ends_with_currency(before: &str) -> bool {
@@ -333,7 +356,12 @@ fn currency_after(rest: &str) -> Option<(String, usize)> {
     CURRENCY_WORDS.iter().find_map(|word| {
         let after = lower.strip_prefix(word)?;
         let ends = !word.is_ascii() || !after.starts_with(|c: char| c.is_ascii_alphanumeric());
-        ends.then(|| (spaced.get(..word.len()).unwrap_or_default().to_owned(), skipped + word.len()))
+        ends.then(|| {
+            (
+                spaced.get(..word.len()).unwrap_or_default().to_owned(),
+                skipped + word.len(),
+            )
+        })
     })
 }
 
@@ -344,7 +372,10 @@ fn sign_before(text: &str, start: &mut usize) -> bool {
     let Some(sign) = back.next().filter(|c| matches!(c, '-' | '−' | '+')) else {
         return false;
     };
-    if back.next().is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%')) {
+    if back
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%'))
+    {
         return false;
     }
     *start -= sign.len_utf8();

@@ -6,14 +6,40 @@ use std::borrow::Cow;
 const MASK: &str = "***";
 /// Prefixes of well-known API keys and tokens; a key has at least [`SHORTEST_KEY`] characters after it.
 const KEY_PREFIXES: [&str; 16] = [
-    "sk-", "pk-", "rk-", "gsk_", "xai-", "hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
-    "AKIA", "ASIA", "AIza",
+    "sk-",
+    "pk-",
+    "rk-",
+    "gsk_",
+    "xai-",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
 ];
 const SHORTEST_KEY: usize = 8;
 /// Names whose value is a secret, when followed by `=` or `:`.
 const SECRET_NAMES: [&str; 14] = [
-    "password", "passwd", "pwd", "passphrase", "secret", "client_secret", "api_key", "apikey", "api-key", "x-api-key",
-    "access_token", "auth_token", "token", "sslpassword",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "client_secret",
+    "api_key",
+    "apikey",
+    "api-key",
+    "x-api-key",
+    "access_token",
+    "auth_token",
+    "token",
+    "sslpassword",
 ];
 
 /// `text` with the passwords of URLs, `key=value` secrets, bearer tokens and API keys replaced by `***`.
@@ -52,7 +78,10 @@ fn url_passwords(text: &str, spans: &mut Spans) {
     for (at, mark) in text.match_indices("://") {
         let start = at + mark.len();
         let rest = text.get(start..).unwrap_or_default();
-        let authority = rest.split(|c: char| c.is_whitespace() || "\"'`<>".contains(c)).next().unwrap_or_default();
+        let authority = rest
+            .split(|c: char| c.is_whitespace() || "\"'`<>".contains(c))
+            .next()
+            .unwrap_or_default();
         let before_path = match authority.rfind('@') {
             Some(sign) => authority.get(..sign).unwrap_or_default(),
             None => continue,
@@ -78,7 +107,9 @@ fn named_secrets(text: &str, spans: &mut Spans) {
             let rest = text.get(end_of_name..).unwrap_or_default();
             let after_quote = rest.trim_start_matches(['"', '\'']);
             let after_space = after_quote.trim_start();
-            let Some(value) = after_space.strip_prefix(['=', ':']) else { continue };
+            let Some(value) = after_space.strip_prefix(['=', ':']) else {
+                continue;
+            };
             let value = value.trim_start().trim_start_matches(['"', '\'']);
             let start = text.len() - value.len();
             let stop = |c: char| c.is_whitespace() || "\"'`,;&)}]<>".contains(c);
@@ -111,7 +142,9 @@ fn prefixed_keys(text: &str, spans: &mut Spans) {
             let start = at + prefix.len();
             let rest = text.get(start..).unwrap_or_default();
             let length = rest.find(|c: char| !is_key_character(c)).unwrap_or(rest.len());
-            let has_digit = rest.get(..length).is_some_and(|key| key.bytes().any(|byte| byte.is_ascii_digit()));
+            let has_digit = rest
+                .get(..length)
+                .is_some_and(|key| key.bytes().any(|byte| byte.is_ascii_digit()));
             if length >= SHORTEST_KEY && has_digit {
                 push(text, spans, start, start + length);
             }
@@ -137,7 +170,10 @@ mod tests {
     #[rstest]
     #[case("postgres://ann:s3cret@db.example/shop", "postgres://ann:***@db.example/shop")]
     #[case("mysql://ann:p@ss:word@127.0.0.1:3306/x?y=1", "mysql://ann:***@127.0.0.1:3306/x?y=1")]
-    #[case("sqlite:///tmp/a.db and http://host:80/path", "sqlite:///tmp/a.db and http://host:80/path")]
+    #[case(
+        "sqlite:///tmp/a.db and http://host:80/path",
+        "sqlite:///tmp/a.db and http://host:80/path"
+    )]
     #[case("key sk-ant-api03-abcDEF123456_x is bad", "key sk-*** is bad")]
     #[case("Authorization: Bearer abc.def-12345", "Authorization: Bearer ***")]
     #[case("host=db password=hunter2 user=ann", "host=db password=*** user=ann")]

@@ -79,7 +79,12 @@ mod tests {
     const TODAY: Date = date(2026, 11, 30);
 
     #[rstest]
-    #[case(Some(date(2005, 8, 31)), Some(date(2005, 12, 12)), date(2005, 8, 31), AsOfSource::Given)]
+    #[case(
+        Some(date(2005, 8, 31)),
+        Some(date(2005, 12, 12)),
+        date(2005, 8, 31),
+        AsOfSource::Given
+    )]
     #[case(None, Some(date(2005, 12, 12)), date(2005, 12, 12), AsOfSource::DataEnd)]
     #[case(None, Some(date(2026, 10, 16)), TODAY, AsOfSource::Today)]
     #[case(None, Some(date(2026, 10, 15)), date(2026, 10, 15), AsOfSource::DataEnd)]

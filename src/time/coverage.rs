@@ -11,7 +11,11 @@ use super::Window;
 pub enum Coverage {
     Full,
     /// Data exists for `covered` alone.
-    Partial { covered: Window, days: i64, of_days: i64 },
+    Partial {
+        covered: Window,
+        days: i64,
+        of_days: i64,
+    },
     /// The window and the data share no day.
     None,
 }

@@ -54,7 +54,11 @@ impl Grain {
             Grain::Quarter => jiff::Span::new().try_months(count.saturating_mul(3)),
             Grain::Year => jiff::Span::new().try_years(count),
         };
-        let edge = if count < 0 { Window::OPEN_START } else { Window::OPEN_END };
+        let edge = if count < 0 {
+            Window::OPEN_START
+        } else {
+            Window::OPEN_END
+        };
         span.and_then(|span| day.checked_add(span)).unwrap_or(edge)
     }
 

@@ -6,7 +6,17 @@ use super::{Grain, Window};
 use crate::text::Language;
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const QUARTERS_ZH: [&str; 4] = ["一", "二", "三", "四"];
@@ -71,14 +81,22 @@ impl Window {
         }
         match language {
             Language::English => {
-                format!("{} to {} {}", month_name(self.start.month()), month_name(last.month()), last.year())
+                format!(
+                    "{} to {} {}",
+                    month_name(self.start.month()),
+                    month_name(last.month()),
+                    last.year()
+                )
             }
             Language::Chinese => format!("{} 年 {} 月至 {} 月", last.year(), self.start.month(), last.month()),
         }
     }
 
     fn range_label(&self, grain: Grain, language: Language) -> String {
-        let (first, last) = (grain.period_label(self.start, language), grain.period_label(self.last_day(), language));
+        let (first, last) = (
+            grain.period_label(self.start, language),
+            grain.period_label(self.last_day(), language),
+        );
         format!("{first} {} {last}", joiner(language))
     }
 }
@@ -97,7 +115,10 @@ impl Grain {
             (Grain::Month, Language::Chinese) => format!("{year} 年 {} 月", start.month()),
             (Grain::Quarter, Language::English) => format!("Q{} {year}", quarter + 1),
             (Grain::Quarter, Language::Chinese) => {
-                format!("{year} 年第{}季度", QUARTERS_ZH.get(quarter).copied().unwrap_or_default())
+                format!(
+                    "{year} 年第{}季度",
+                    QUARTERS_ZH.get(quarter).copied().unwrap_or_default()
+                )
             }
             (Grain::Year, Language::English) => year.to_string(),
             (Grain::Year, Language::Chinese) => format!("{year} 年"),

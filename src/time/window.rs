@@ -114,8 +114,7 @@ impl Window {
     /// Weeks are never named: seven days are seven days.
     pub fn units(&self) -> (Grain, i64) {
         let aligned = |grain: Grain| grain.truncate(self.start) == self.start && grain.truncate(self.end) == self.end;
-        let months = i64::from(self.end.year() - self.start.year()) * 12
-            + i64::from(self.end.month())
+        let months = i64::from(self.end.year() - self.start.year()) * 12 + i64::from(self.end.month())
             - i64::from(self.start.month());
         if aligned(Grain::Year) {
             (Grain::Year, months / 12)
@@ -215,7 +214,10 @@ mod tests {
     #[test]
     fn windows_meet_where_they_overlap() {
         let august = window((2005, 8, 1), (2005, 9, 1));
-        assert_eq!(august.intersect(&window((2005, 8, 20), (2005, 10, 1))), Some(window((2005, 8, 20), (2005, 9, 1))));
+        assert_eq!(
+            august.intersect(&window((2005, 8, 20), (2005, 10, 1))),
+            Some(window((2005, 8, 20), (2005, 9, 1)))
+        );
         assert_eq!(august.intersect(&window((2005, 9, 1), (2005, 10, 1))), None);
     }
 }

@@ -76,8 +76,16 @@ pub fn tokens(question: &str) -> Vec<Token> {
         let body = token_body(text, at, end, &kind);
         let folded = fold(body);
         // "Jon's", "employees'": the ending is grammar, not name.
-        let plain = folded.strip_suffix("'s").or(folded.strip_suffix('\'')).unwrap_or(&folded).to_owned();
-        let stem = if kind == Kind::Word { stem(&stemmer, &plain) } else { plain.clone() };
+        let plain = folded
+            .strip_suffix("'s")
+            .or(folded.strip_suffix('\''))
+            .unwrap_or(&folded)
+            .to_owned();
+        let stem = if kind == Kind::Word {
+            stem(&stemmer, &plain)
+        } else {
+            plain.clone()
+        };
         let attached = found.last().is_some_and(|last| last.end == at);
         found.push(Token {
             start: at,
@@ -118,7 +126,12 @@ fn next_token(text: &str, at: usize, c: char) -> (usize, Kind) {
         let length = number_length(rest);
         let after = rest.get(length..).unwrap_or_default();
         let is_name = after.starts_with(|c: char| (c.is_alphabetic() && !is_han(c)) || c == '_');
-        let plain: String = rest.get(..length).unwrap_or_default().chars().filter(|c| *c != ',').collect();
+        let plain: String = rest
+            .get(..length)
+            .unwrap_or_default()
+            .chars()
+            .filter(|c| *c != ',')
+            .collect();
         if !is_name && let Ok(value) = plain.parse() {
             return (at + length, Kind::Number(value));
         }
@@ -128,7 +141,9 @@ fn next_token(text: &str, at: usize, c: char) -> (usize, Kind) {
             .char_indices()
             .find(|&(index, c)| {
                 let inner_apostrophe = matches!(c, '\'' | '’')
-                    && rest.get(index + c.len_utf8()..).is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+                    && rest
+                        .get(index + c.len_utf8()..)
+                        .is_some_and(|rest| rest.starts_with(char::is_alphabetic));
                 is_han(c) || !(c.is_alphanumeric() || inner_apostrophe)
             })
             .map_or(rest.len(), |(index, _)| index);
@@ -158,7 +173,9 @@ fn quoted_end(text: &str, at: usize, c: char) -> Option<usize> {
     let start = at + c.len_utf8();
     let inner = text.get(start..)?;
     let length = inner.char_indices().take(LONGEST_QUOTE).find(|&(index, candidate)| {
-        let follows = inner.get(index + candidate.len_utf8()..).and_then(|rest| rest.chars().next());
+        let follows = inner
+            .get(index + candidate.len_utf8()..)
+            .and_then(|rest| rest.chars().next());
         candidate == close && (close != '\'' || !follows.is_some_and(char::is_alphanumeric))
     });
     let (length, _) = length?;
@@ -215,7 +232,8 @@ fn split_camel(name: &str) -> String {
     while let Some(c) = chars.next() {
         let starts_word = c.is_uppercase()
             && before.is_some_and(|before| {
-                before.is_lowercase() || before.is_ascii_digit()
+                before.is_lowercase()
+                    || before.is_ascii_digit()
                     || before.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase())
             });
         if starts_word {

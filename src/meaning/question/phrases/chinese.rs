@@ -30,7 +30,10 @@ fn digit(text: &str) -> Option<i64> {
     if text == "两" {
         return Some(2);
     }
-    digits.iter().position(|digit| *digit == text).and_then(|index| i64::try_from(index + 1).ok())
+    digits
+        .iter()
+        .position(|digit| *digit == text)
+        .and_then(|index| i64::try_from(index + 1).ok())
 }
 
 /// The grain that a unit word names, and the index after it; `个` before it is allowed.
@@ -43,7 +46,9 @@ pub fn unit(tokens: &[Token], at: usize) -> Parsed<Grain> {
         (&["月份", "月"], Grain::Month),
         (&["年度", "年份", "年"], Grain::Year),
     ];
-    units.iter().find_map(|(words, grain)| after_any(tokens, start, words).map(|next| (*grain, next)))
+    units
+        .iter()
+        .find_map(|(words, grain)| after_any(tokens, start, words).map(|next| (*grain, next)))
 }
 
 /// A date or period at `at`.
@@ -64,7 +69,12 @@ fn said_year(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<i16> {
     if after_any(tokens, at, &["今年以来", "今年至今", "本年至今", "去年同期"]).is_some() {
         return None;
     }
-    let named: [(&[&str], i16); 4] = [(&["今年", "本年度", "本年"], 0), (&["去年", "上年", "上一年"], 1), (&["前年"], 2), (&["明年"], -1)];
+    let named: [(&[&str], i16); 4] = [
+        (&["今年", "本年度", "本年"], 0),
+        (&["去年", "上年", "上一年"], 1),
+        (&["前年"], 2),
+        (&["明年"], -1),
+    ];
     named.iter().find_map(|(words, back)| {
         let next = after_any(tokens, at, words)?;
         Some((this.checked_sub(*back)?, next))
@@ -96,7 +106,9 @@ fn yearless(tokens: &[Token], at: usize) -> Parsed<Point> {
         return Some((Point::Half(None, 2), next));
     }
     let quarter_word = word_at(tokens, at);
-    if let Some(quarter) = quarter_word.strip_prefix('q').and_then(|digit| digit.parse::<i8>().ok())
+    if let Some(quarter) = quarter_word
+        .strip_prefix('q')
+        .and_then(|digit| digit.parse::<i8>().ok())
         && (1..=4).contains(&quarter)
     {
         return Some((Point::Quarter(None, quarter), at + 1));

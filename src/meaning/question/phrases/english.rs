@@ -26,8 +26,9 @@ const TIME_PREPOSITIONS: [&str; 21] = [
     "in", "of", "for", "during", "since", "until", "till", "from", "to", "through", "last", "this", "before", "after",
     "between", "and", "vs", "versus", "by", "with", "than",
 ];
-const NUMBERS: [&str; 12] =
-    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
 
 /// A small number in digits or words.
 pub fn count_at(tokens: &[Token], at: usize) -> Option<i64> {
@@ -86,7 +87,9 @@ fn numeric(tokens: &[Token], at: usize) -> Parsed<Point> {
         (_, 4) if short(first) && short(second) => {
             // Month first, as in the United States, unless that month does not exist.
             let month_first = parse_date(&format!("{third}-{first}-{second}"));
-            let day = month_first.or_else(|_| parse_date(&format!("{third}-{second}-{first}"))).ok()?;
+            let day = month_first
+                .or_else(|_| parse_date(&format!("{third}-{second}-{first}")))
+                .ok()?;
             Some((Point::Day(Some(day.year()), day.month(), day.day()), at + 5))
         }
         _ => None,
@@ -96,7 +99,11 @@ fn numeric(tokens: &[Token], at: usize) -> Parsed<Point> {
 /// `week of August 15, 2005`: the week that the day lies in.
 fn week_of(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Point> {
     let start = after_any(tokens, at, &["week of", "week starting", "week beginning"])?;
-    let start = if word_at(tokens, start) == "the" { start + 1 } else { start };
+    let start = if word_at(tokens, start) == "the" {
+        start + 1
+    } else {
+        start
+    };
     let (point, next) = numeric(tokens, start)
         .or_else(|| day_and_month(tokens, start))
         .or_else(|| month(tokens, start).filter(|(point, _)| matches!(point, Point::Day(..))))?;
@@ -107,7 +114,11 @@ fn week_of(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Point> {
 /// `15 August 2005`, `15th of August`.
 fn day_and_month(tokens: &[Token], at: usize) -> Parsed<Point> {
     let day = day_number(word_at(tokens, at))?;
-    let month_at = if word_at(tokens, at + 1) == "of" { at + 2 } else { at + 1 };
+    let month_at = if word_at(tokens, at + 1) == "of" {
+        at + 2
+    } else {
+        at + 1
+    };
     let month = month_number(word_at(tokens, month_at))?;
     let (year, next) = optional_year(tokens, month_at + 1);
     Some((Point::Day(year, month, day), next))
@@ -117,7 +128,11 @@ fn day_and_month(tokens: &[Token], at: usize) -> Parsed<Point> {
 fn month(tokens: &[Token], at: usize) -> Parsed<Point> {
     let token = tokens.get(at)?;
     let month = month_number(&token.text)?;
-    let after_name = if word_at(tokens, at + 1) == "." && tokens.get(at + 2).is_some() { at + 2 } else { at + 1 };
+    let after_name = if word_at(tokens, at + 1) == "." && tokens.get(at + 2).is_some() {
+        at + 2
+    } else {
+        at + 1
+    };
     if let Some(day) = day_number(word_at(tokens, after_name))
         && unit(word_at(tokens, after_name + 1)).is_none()
     {
@@ -187,7 +202,10 @@ fn part(tokens: &[Token], at: usize) -> Parsed<Point> {
         "quarter" if ordinal > 0 => Some((Point::Quarter(None, ordinal), at + 2)),
         "half" if (1..=2).contains(&ordinal) => Some((Point::Half(None, ordinal), at + 2)),
         _ if word == "quarter" => {
-            let quarter = word_at(tokens, at + 1).parse().ok().filter(|quarter| (1..=4).contains(quarter))?;
+            let quarter = word_at(tokens, at + 1)
+                .parse()
+                .ok()
+                .filter(|quarter| (1..=4).contains(quarter))?;
             Some((Point::Quarter(None, quarter), at + 2))
         }
         _ => None,
@@ -220,9 +238,30 @@ fn relative(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Point> {
         }
     }
     let so_far: [(&[&str], Grain); 3] = [
-        (&["year to date", "year - to - date", "ytd", "this year so far", "so far this year"], Grain::Year),
-        (&["quarter to date", "quarter - to - date", "qtd", "so far this quarter"], Grain::Quarter),
-        (&["month to date", "month - to - date", "mtd", "this month so far", "so far this month"], Grain::Month),
+        (
+            &[
+                "year to date",
+                "year - to - date",
+                "ytd",
+                "this year so far",
+                "so far this year",
+            ],
+            Grain::Year,
+        ),
+        (
+            &["quarter to date", "quarter - to - date", "qtd", "so far this quarter"],
+            Grain::Quarter,
+        ),
+        (
+            &[
+                "month to date",
+                "month - to - date",
+                "mtd",
+                "this month so far",
+                "so far this month",
+            ],
+            Grain::Month,
+        ),
     ];
     for (words, grain) in so_far {
         if let Some(next) = after_any(tokens, at, words) {
@@ -260,7 +299,11 @@ fn back(tokens: &[Token], at: usize, calendar: &Calendar, word: &str) -> Parsed<
     if let Some(month) = month_number(next) {
         let this = Grain::Month.truncate(calendar.time.as_of.date);
         let window = Point::Month(None, month).window(calendar)?;
-        let window = if window.start >= this { window.year_ago() } else { window };
+        let window = if window.start >= this {
+            window.year_ago()
+        } else {
+            window
+        };
         return Some((Point::Fixed(window, None), at + 2));
     }
     if let Some(grain) = unit(next)
@@ -296,7 +339,10 @@ pub fn year(tokens: &[Token], at: usize) -> Parsed<i16> {
 
 fn as_year(text: &str) -> Option<i16> {
     let is_plain = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_plain.then(|| text.parse().ok()).flatten().filter(|year| (1900..=2099).contains(year))
+    is_plain
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|year| (1900..=2099).contains(year))
 }
 
 pub fn month_number(word: &str) -> Option<i8> {
@@ -308,6 +354,12 @@ pub fn month_number(word: &str) -> Option<i8> {
 
 /// `15`, `15th`, `1st`.
 fn day_number(word: &str) -> Option<i8> {
-    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
-    digits.parse().ok().filter(|day| (1..=31).contains(day) && digits.len() <= 2)
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending))
+        .unwrap_or(word);
+    digits
+        .parse()
+        .ok()
+        .filter(|day| (1..=31).contains(day) && digits.len() <= 2)
 }

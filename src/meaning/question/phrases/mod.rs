@@ -20,7 +20,10 @@ pub use scan::find;
 pub enum Phrase {
     /// Days. `relative` says by how many of which unit it is counted back from the as-of date, where it is
     /// ("last month" is one month back), so that "compared with last year" can be understood beside another window.
-    Window { window: Window, relative: Option<(Grain, i64)> },
+    Window {
+        window: Window,
+        relative: Option<(Grain, i64)>,
+    },
     /// From the first window to the second, both included; a comparison may want the two ends apart.
     Range { from: Window, to: Window },
     /// The window of the same kind just before the one talked about ("the month before", 环比).
@@ -85,7 +88,11 @@ fn word_at<'a>(tokens: &'a [Token], at: usize) -> &'a str {
 /// The index after `words`, if these stand at `at`.
 fn after_words(tokens: &[Token], at: usize, words: &[&str]) -> Option<usize> {
     let end = at + words.len();
-    words.iter().enumerate().all(|(offset, word)| word_at(tokens, at + offset) == *word).then_some(end)
+    words
+        .iter()
+        .enumerate()
+        .all(|(offset, word)| word_at(tokens, at + offset) == *word)
+        .then_some(end)
 }
 
 /// The index after the first of `phrases` (words separated by spaces; Chinese by characters) that stands at `at`.

@@ -39,8 +39,13 @@ impl Point {
             Point::Quarter(None, quarter) => Point::Quarter(Some(year), quarter),
             Point::Month(None, month) => Point::Month(Some(year), month),
             Point::Day(None, month, day) => Point::Day(Some(year), month, day),
-            Point::Year(_) | Point::FiscalYear(_) | Point::Half(..) | Point::Quarter(..) | Point::Month(..)
-            | Point::Day(..) | Point::Fixed(..) => self,
+            Point::Year(_)
+            | Point::FiscalYear(_)
+            | Point::Half(..)
+            | Point::Quarter(..)
+            | Point::Month(..)
+            | Point::Day(..)
+            | Point::Fixed(..) => self,
         }
     }
 
@@ -56,7 +61,10 @@ impl Point {
             return Some(window);
         }
         // 29 February, or a month that is still to come this year: the latest that was.
-        (1..=8).find_map(|back| self.in_year(as_of.year().checked_sub(back)?, calendar).filter(|_| self.lacks_year()))
+        (1..=8).find_map(|back| {
+            self.in_year(as_of.year().checked_sub(back)?, calendar)
+                .filter(|_| self.lacks_year())
+        })
     }
 
     fn in_year(&self, year: i16, calendar: &Calendar) -> Option<Window> {
@@ -65,9 +73,10 @@ impl Point {
             Point::Year(_) => Window::year(year),
             Point::FiscalYear(_) if fiscal == 1 => Window::year(year),
             // A fiscal year is named after the calendar year in which it ends.
-            Point::FiscalYear(_) => {
-                Window::new(Date::new(year.checked_sub(1)?, fiscal, 1).ok()?, Date::new(year, fiscal, 1).ok()?)
-            }
+            Point::FiscalYear(_) => Window::new(
+                Date::new(year.checked_sub(1)?, fiscal, 1).ok()?,
+                Date::new(year, fiscal, 1).ok()?,
+            ),
             Point::Half(_, half) => Window::half(year, half),
             Point::Quarter(_, quarter) => Window::quarter(year, quarter),
             Point::Month(_, month) => Window::month(year, month),
@@ -79,7 +88,11 @@ impl Point {
     pub fn relative(&self) -> Option<(Grain, i64)> {
         match *self {
             Point::Fixed(_, relative) => relative,
-            Point::Year(_) | Point::FiscalYear(_) | Point::Half(..) | Point::Quarter(..) | Point::Month(..)
+            Point::Year(_)
+            | Point::FiscalYear(_)
+            | Point::Half(..)
+            | Point::Quarter(..)
+            | Point::Month(..)
             | Point::Day(..) => None,
         }
     }

@@ -7,12 +7,38 @@ use crate::time::{Grain, Window};
 
 /// Words before four digits that make them an amount, not a year.
 const AMOUNT_BEFORE: [&str; 27] = [
-    "than", "over", "above", "under", "below", "least", "most", "exceeds", "exceed", "exceeding", "top", "first",
-    "limit", ">", "<", "=", "≥", "≤", "equals", "equal", "number", "id", "least", "$", "€", "于", "过",
+    "than",
+    "over",
+    "above",
+    "under",
+    "below",
+    "least",
+    "most",
+    "exceeds",
+    "exceed",
+    "exceeding",
+    "top",
+    "first",
+    "limit",
+    ">",
+    "<",
+    "=",
+    "≥",
+    "≤",
+    "equals",
+    "equal",
+    "number",
+    "id",
+    "least",
+    "$",
+    "€",
+    "于",
+    "过",
 ];
 /// Words after four digits that make them an amount.
 const AMOUNT_AFTER: [&str; 16] = [
-    "dollars", "usd", "euros", "eur", "%", "percent", "units", "items", "pieces", "rows", "元", "个", "件", "人", "万", "条",
+    "dollars", "usd", "euros", "eur", "%", "percent", "units", "items", "pieces", "rows", "元", "个", "件", "人", "万",
+    "条",
 ];
 /// Words before four digits that make them a year.
 const YEAR_BEFORE: [&str; 16] = [
@@ -25,12 +51,23 @@ const YEAR_BEFORE: [&str; 16] = [
 /// A year that was said once holds for months and quarters said without one ("2005年8月和7月").
 pub fn find(tokens: &[Token], calendar: &Calendar) -> Vec<Found> {
     let found = walk(tokens, calendar);
-    let said = found.iter().flat_map(|found| tokens.get(found.first..found.end).unwrap_or_default());
-    let mut years: Vec<i16> = said.filter_map(|token| english::year(std::slice::from_ref(token), 0)).map(|(year, _)| year).collect();
+    let said = found
+        .iter()
+        .flat_map(|found| tokens.get(found.first..found.end).unwrap_or_default());
+    let mut years: Vec<i16> = said
+        .filter_map(|token| english::year(std::slice::from_ref(token), 0))
+        .map(|(year, _)| year)
+        .collect();
     years.sort_unstable();
     years.dedup();
     match years.as_slice() {
-        [year] => walk(tokens, &Calendar { said_year: Some(*year), ..*calendar }),
+        [year] => walk(
+            tokens,
+            &Calendar {
+                said_year: Some(*year),
+                ..*calendar
+            },
+        ),
         _ => found,
     }
 }
@@ -58,7 +95,9 @@ fn walk(tokens: &[Token], calendar: &Calendar) -> Vec<Found> {
 
 fn is_bare_year(tokens: &[Token], at: usize, end: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| word_at(tokens, before));
-    end == at + 1 && matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Number(_))) && !YEAR_BEFORE.contains(&before)
+    end == at + 1
+        && matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Number(_)))
+        && !YEAR_BEFORE.contains(&before)
 }
 
 fn phrase_at(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase> {
@@ -70,7 +109,10 @@ fn phrase_at(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase>
 }
 
 fn point(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Point> {
-    let both = [english::point(tokens, at, calendar), chinese::point(tokens, at, calendar)];
+    let both = [
+        english::point(tokens, at, calendar),
+        chinese::point(tokens, at, calendar),
+    ];
     let read = both.into_iter().flatten().max_by_key(|(_, end)| *end)?;
     let is_lone_year = matches!(read.0, Point::Year(_)) && read.1 == at + 1;
     if is_lone_year {
@@ -119,18 +161,50 @@ fn chinese_open_suffix(tokens: &[Token], at: usize, window: Window) -> Parsed<Wi
 /// `since X`, `before X`, `after X`, `until X`, `自 X 以来`, `截至 X`.
 fn open(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase> {
     let openings: [(&[&str], Open); 5] = [
-        (&["on or after", "since", "starting from", "starting in", "starting", "自从", "自"], Open::From),
+        (
+            &[
+                "on or after",
+                "since",
+                "starting from",
+                "starting in",
+                "starting",
+                "自从",
+                "自",
+            ],
+            Open::From,
+        ),
         (&["later than", "after"], Open::After),
-        (&["on or before", "up to", "until", "till", "through", "截至", "截止到", "截止"], Open::Through),
+        (
+            &[
+                "on or before",
+                "up to",
+                "until",
+                "till",
+                "through",
+                "截至",
+                "截止到",
+                "截止",
+            ],
+            Open::Through,
+        ),
         (&["prior to", "earlier than", "before"], Open::Before),
         (&["from", "从"], Open::FromOnwards),
     ];
-    let (kind, start) =
-        openings.iter().find_map(|(words, kind)| after_any(tokens, at, words).map(|next| (*kind, next)))?;
-    let start = if word_at(tokens, start) == "the" { start + 1 } else { start };
+    let (kind, start) = openings
+        .iter()
+        .find_map(|(words, kind)| after_any(tokens, at, words).map(|next| (*kind, next)))?;
+    let start = if word_at(tokens, start) == "the" {
+        start + 1
+    } else {
+        start
+    };
     let (point, end) = point(tokens, start, calendar)?;
     let window = point.window(calendar)?;
-    let end_after_suffix = after_any(tokens, end, &["onwards", "onward", "on", "起", "以来", "开始", "至今", "为止"]);
+    let end_after_suffix = after_any(
+        tokens,
+        end,
+        &["onwards", "onward", "on", "起", "以来", "开始", "至今", "为止"],
+    );
     let opened = match kind {
         Open::FromOnwards => {
             end_after_suffix?;
@@ -163,12 +237,13 @@ fn range(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase> {
     let joints: &[&str] = match opening {
         "between" => &["and", "to", "-", "–"],
         "from" => &["to", "through", "until", "till", "-", "–", "and"],
-        _ => &["to", "through", "until", "till", "-", "–", "—", "~", "～", "到", "至", "与", "和"],
+        _ => &[
+            "to", "through", "until", "till", "-", "–", "—", "~", "～", "到", "至", "与", "和",
+        ],
     };
     let joint = after_any(tokens, after_first, joints)?;
     let is_plain_and = matches!(word_at(tokens, after_first), "与" | "和");
-    let (second, end) = same_month_day(tokens, joint, first)
-        .or_else(|| point(tokens, joint, calendar))?;
+    let (second, end) = same_month_day(tokens, joint, first).or_else(|| point(tokens, joint, calendar))?;
     let (first, second) = share_year(first, second);
     let (from, to) = (first.window(calendar)?, second.window(calendar)?);
     let closing = after_any(tokens, end, &["之间", "期间", "这段时间"]);
@@ -183,8 +258,12 @@ fn range(tokens: &[Token], at: usize, calendar: &Calendar) -> Parsed<Phrase> {
 /// The second day of `August 1-15, 2005`: a day number, perhaps with the year of both.
 fn same_month_day(tokens: &[Token], at: usize, first: Point) -> Parsed<Point> {
     let Point::Day(year, month, _) = first else { return None };
-    let day = word_at(tokens, at).parse::<i8>().ok().filter(|day| (1..=31).contains(day))?;
-    if english::month_number(word_at(tokens, at + 1)).is_some() || matches!(word_at(tokens, at + 1), "-" | "/" | "月") {
+    let day = word_at(tokens, at)
+        .parse::<i8>()
+        .ok()
+        .filter(|day| (1..=31).contains(day))?;
+    if english::month_number(word_at(tokens, at + 1)).is_some() || matches!(word_at(tokens, at + 1), "-" | "/" | "月")
+    {
         return None;
     }
     let comma = if word_at(tokens, at + 1) == "," { at + 2 } else { at + 1 };
@@ -209,16 +288,48 @@ fn share_year(first: Point, second: Point) -> (Point, Point) {
 /// `year over year`, `the month before`, 同比, 环比.
 fn shift(tokens: &[Token], at: usize) -> Parsed<Phrase> {
     const YEAR_AGO: [&str; 20] = [
-        "year over year", "year - over - year", "year on year", "year - on - year", "yoy", "y / y",
-        "same period last year", "same month last year", "same quarter last year", "same period of last year",
-        "same month a year earlier", "same period a year earlier", "a year earlier", "a year ago", "one year earlier",
-        "the year before", "prior year", "去年同期", "上年同期", "同比",
+        "year over year",
+        "year - over - year",
+        "year on year",
+        "year - on - year",
+        "yoy",
+        "y / y",
+        "same period last year",
+        "same month last year",
+        "same quarter last year",
+        "same period of last year",
+        "same month a year earlier",
+        "same period a year earlier",
+        "a year earlier",
+        "a year ago",
+        "one year earlier",
+        "the year before",
+        "prior year",
+        "去年同期",
+        "上年同期",
+        "同比",
     ];
     const PREVIOUS: [&str; 20] = [
-        "month over month", "month - over - month", "month on month", "month - on - month", "mom",
-        "quarter over quarter", "quarter on quarter", "qoq", "week over week", "week on week", "wow",
-        "previous period", "prior period", "preceding period", "the month before", "the quarter before",
-        "the week before", "the previous one", "上期", "环比",
+        "month over month",
+        "month - over - month",
+        "month on month",
+        "month - on - month",
+        "mom",
+        "quarter over quarter",
+        "quarter on quarter",
+        "qoq",
+        "week over week",
+        "week on week",
+        "wow",
+        "previous period",
+        "prior period",
+        "preceding period",
+        "the month before",
+        "the quarter before",
+        "the week before",
+        "the previous one",
+        "上期",
+        "环比",
     ];
     if let Some(next) = after_any(tokens, at, &YEAR_AGO) {
         return Some((Phrase::YearAgo, next));
@@ -241,7 +352,16 @@ fn grain(tokens: &[Token], at: usize) -> Parsed<Phrase> {
         }
     }
     const BEFORE: [&str; 11] = [
-        "for each", "for every", "in each", "in every", "grouped by", "group by", "broken down by", "by", "per", "each",
+        "for each",
+        "for every",
+        "in each",
+        "in every",
+        "grouped by",
+        "group by",
+        "broken down by",
+        "by",
+        "per",
+        "each",
         "every",
     ];
     if let Some(start) = after_any(tokens, at, &BEFORE)

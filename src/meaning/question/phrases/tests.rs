@@ -150,14 +150,20 @@ fn other_words_and_amounts_are_no_dates(#[case] question: &str) {
 #[case("销售额环比", Phrase::Previous)]
 #[case("compared with the month before", Phrase::Previous)]
 fn grains_and_shifts(#[case] question: &str, #[case] expected: Phrase) {
-    let found: Vec<Phrase> = find(&tokens(question), &calendar()).iter().map(|found| found.phrase).collect();
+    let found: Vec<Phrase> = find(&tokens(question), &calendar())
+        .iter()
+        .map(|found| found.phrase)
+        .collect();
     assert_eq!(found, [expected]);
 }
 
 #[test]
 fn a_month_without_a_year_takes_the_one_that_was_said() {
     assert_eq!(windows("July"), [(day("2005-07-01"), day("2005-08-01"))]);
-    let expected = [(day("2004-08-01"), day("2004-09-01")), (day("2004-07-01"), day("2004-08-01"))];
+    let expected = [
+        (day("2004-08-01"), day("2004-09-01")),
+        (day("2004-07-01"), day("2004-08-01")),
+    ];
     assert_eq!(windows("August 2004 against July"), expected);
 }
 
