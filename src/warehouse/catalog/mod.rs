@@ -4,9 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::warehouse::Dialect;
 
+pub(crate) mod keys;
 mod lookup;
+pub mod names;
 mod quote;
+pub mod search;
 mod types;
+pub mod values;
 
 pub use quote::quote;
 
@@ -138,6 +142,35 @@ pub struct Profile {
     /// Only a sample of the table was looked at.
     pub sampled: bool,
     pub role: Role,
+    /// How the column spells points in time, where all its values are such.
+    #[serde(default)]
+    pub format: Option<TimeFormat>,
+}
+
+/// How values that are points in time are spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeFormat {
+    /// `2005-08-01`, or a native date.
+    Date,
+    /// `2005-08-01 10:00:00`, with or without seconds and their fraction, or a native timestamp.
+    DateTime,
+    /// `2005-08-01T10:00:00`.
+    DateTimeT,
+    /// `2005-08`.
+    YearMonth,
+    /// `2005`, as a number or as text.
+    Year,
+    /// `20050801`, as a number or as text.
+    CompactDate,
+    /// `8/1/2005`: month, day, year.
+    MonthDayYear,
+    /// `1/8/2005`: day, month, year.
+    DayMonthYear,
+    UnixSeconds,
+    UnixMilliseconds,
+    /// Several of the above, or with times in some values and not in others.
+    Varied,
 }
 
 /// What a column is likely used for.

@@ -5,11 +5,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::warehouse::Dialect;
-use crate::warehouse::catalog::Catalog;
-use crate::warehouse::fetch::Fetched;
+use crate::warehouse::catalog::{Catalog, Table, quote};
+use crate::warehouse::fetch::{Cell, Fetched};
 use crate::warehouse::sql::CheckedSql;
 
 mod error;
+mod keys;
 mod sqlite;
 mod target;
 
@@ -71,9 +72,11 @@ impl Engine {
     /// Reads what the database contains: tables, columns, types, keys (declared and inferred), row counts. No profiles:
     /// those come from [`crate::warehouse::profile::survey`].
     pub async fn introspect(&self) -> Result<Catalog, EngineError> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.introspect().await,
-        }
+        let mut catalog = match self {
+            Self::Sqlite(sqlite) => sqlite.introspect().await?,
+        };
+        keys::infer(self, &mut catalog).await?;
+        Ok(catalog)
     }
 
     /// Runs a checked statement and collects up to `limits.max_rows` of its rows.
@@ -101,6 +104,37 @@ impl Engine {
     pub async fn explain(&self, sql: &CheckedSql, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
         match self {
             Self::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
+        }
+    }
+
+    /// Runs a statement of our own, such as the measuring of a key; never one that a model or a person wrote.
+    async fn ask(&self, sql: &str) -> Result<Fetched, EngineError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.ask(sql).await,
+        }
+    }
+
+    /// Walks through the values of `table` row by row, all or about `sample` rows from all over it, and folds them into
+    /// `state` by `add(state, place of the column, value)`.
+    pub(crate) async fn fold_values<S: Send + 'static>(
+        &self,
+        table: &Table,
+        sample: Option<u64>,
+        state: S,
+        add: fn(&mut S, usize, Cell<'_>),
+        cancel: &CancellationToken,
+    ) -> Result<S, EngineError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.fold_values(table, sample, state, add, cancel).await,
+        }
+    }
+
+    /// The table's name as it stands in a statement.
+    fn table_name(&self, table: &Table) -> String {
+        let name = quote(self.dialect(), &table.name);
+        match &table.schema {
+            Some(schema) => format!("{}.{name}", quote(self.dialect(), schema)),
+            None => name,
         }
     }
 }

@@ -36,6 +36,17 @@ pub struct ResultColumn {
     pub note: Option<String>,
 }
 
+/// One value, as an engine hands it over while it walks through a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Float(f64),
+    Text(&'a str),
+    /// Bytes that are no text.
+    Bytes,
+}
+
 /// Rows as an engine returned them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fetched {

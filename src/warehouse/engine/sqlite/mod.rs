@@ -9,13 +9,14 @@ use rusqlite::types::ValueRef;
 use tokio_util::sync::CancellationToken;
 
 use super::{EngineError, RunLimits};
-use crate::warehouse::catalog::Catalog;
-use crate::warehouse::fetch::{Fetched, FrameBuilder};
+use crate::warehouse::catalog::{Catalog, Table};
+use crate::warehouse::fetch::{Cell, Fetched, FrameBuilder};
 
 mod failure;
 mod guard;
 mod introspect;
 mod pool;
+mod scan;
 
 use pool::{Pool, Watch};
 
@@ -68,6 +69,29 @@ impl SqliteEngine {
         let (sql, max_rows) = (sql.to_owned(), limits.max_rows);
         let run = move |connection: &Connection, watch: &Watch| fetch(connection, &sql, max_rows, watch);
         self.pool.work(limits.timeout, cancel, run).await
+    }
+
+    /// Runs a statement of our own about schema or keys.
+    pub(super) async fn ask(&self, sql: &str) -> Result<Fetched, EngineError> {
+        self.run(sql, &RunLimits { max_rows: usize::MAX, timeout: OWN_TIMEOUT }, &CancellationToken::new()).await
+    }
+
+    /// See [`Engine::fold_values`](super::Engine::fold_values).
+    pub(super) async fn fold_values<S: Send + 'static>(
+        &self,
+        table: &Table,
+        sample: Option<u64>,
+        mut state: S,
+        add: fn(&mut S, usize, Cell<'_>),
+        cancel: &CancellationToken,
+    ) -> Result<S, EngineError> {
+        let name = table.name.clone();
+        let columns: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        let fold = move |connection: &Connection, watch: &Watch| {
+            scan::values(connection, &name, &columns, sample, watch, &mut |column, cell| add(&mut state, column, cell))?;
+            Ok(state)
+        };
+        self.pool.work(OWN_TIMEOUT, cancel, fold).await
     }
 
     pub(super) async fn explain(&self, sql: &str, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {

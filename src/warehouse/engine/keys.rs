@@ -1,0 +1,122 @@
+//! Undeclared foreign keys: what names suggest is measured on the data, and marked with how it is known.
+
+use std::collections::HashMap;
+
+use polars::prelude::AnyValue;
+
+use super::{Engine, EngineError};
+use crate::warehouse::catalog::keys::{Candidate, candidates};
+use crate::warehouse::catalog::{Catalog, ForeignKey, KeySource, Table, quote};
+
+/// Tables with more rows are not measured whole.
+const WHOLE: u64 = 200_000;
+
+/// Rows of a bigger table whose values are looked up.
+const SAMPLE: u64 = 50_000;
+
+/// A name that fits well outweighs a few values that point at nothing; with more of them it is no key.
+const LEAST_SHARE_FOUND: f64 = 0.9;
+
+/// Adds to `catalog` the foreign keys that nobody declared: `Measured` where every value of the column was found among
+/// unique values of the target, `Inferred` where rows are missing, too many, or a few values point at nothing.
+pub(super) async fn infer(engine: &Engine, catalog: &mut Catalog) -> Result<(), EngineError> {
+    let mut unique: HashMap<(usize, String), bool> = HashMap::new();
+    for options in candidates(catalog) {
+        for candidate in options {
+            let (Some(from), Some(to)) = (catalog.tables.get(candidate.from), catalog.tables.get(candidate.to)) else {
+                continue;
+            };
+            if !candidate.proven_unique {
+                let known = unique.get(&(candidate.to, candidate.to_column.clone())).copied();
+                let is_unique = match known {
+                    Some(known) => known,
+                    None => is_unique(engine, to, &candidate.to_column).await?,
+                };
+                unique.insert((candidate.to, candidate.to_column.clone()), is_unique);
+                if !is_unique {
+                    continue;
+                }
+            }
+            if let Some(source) = measure(engine, from, to, &candidate).await? {
+                let key = ForeignKey {
+                    columns: vec![candidate.column],
+                    to_schema: to.schema.clone(),
+                    to_table: to.name.clone(),
+                    to_columns: vec![candidate.to_column],
+                    source,
+                };
+                if let Some(table) = catalog.tables.get_mut(candidate.from) {
+                    table.foreign_keys.push(key);
+                }
+                break;
+            }
+        }
+    }
+    let measured = unique.into_iter().filter(|(_, is_unique)| *is_unique);
+    let mut measured: Vec<_> = measured.map(|(place, _)| place).collect();
+    measured.sort();
+    for (at, column) in measured {
+        if let Some(table) = catalog.tables.get_mut(at) {
+            table.unique_keys.push(vec![column]);
+        }
+    }
+    Ok(())
+}
+
+/// Does every row of `table` have a value of its own in `column`?
+async fn is_unique(engine: &Engine, table: &Table, column: &str) -> Result<bool, EngineError> {
+    if !table.rows.is_some_and(|count| count.exact && (1..=WHOLE).contains(&count.rows)) {
+        return Ok(false);
+    }
+    let (table, column) = (engine.table_name(table), quote(engine.dialect(), column));
+    let sql = format!("SELECT COUNT(*), COUNT({column}), COUNT(DISTINCT {column}) FROM {table}");
+    let counts = counts(engine, &sql).await?;
+    Ok(counts.is_some_and(|counts| matches!(counts.as_slice(), [all, held, distinct] if all == held && held == distinct)))
+}
+
+/// How it is known that the candidate's values point at its target; `None` where they do not.
+async fn measure(
+    engine: &Engine,
+    from: &Table,
+    to: &Table,
+    candidate: &Candidate,
+) -> Result<Option<KeySource>, EngineError> {
+    let by_name = (!candidate.weak).then_some(KeySource::Inferred);
+    let empty = |table: &Table| table.rows.is_some_and(|count| count.exact && count.rows == 0);
+    if empty(from) || empty(to) {
+        return Ok(by_name);
+    }
+    let whole = from.rows.is_some_and(|count| count.rows <= WHOLE) && to.rows.is_some_and(|count| count.rows <= WHOLE * 10);
+    let column = quote(engine.dialect(), &candidate.column);
+    let key = quote(engine.dialect(), &candidate.to_column);
+    let limit = if whole { String::new() } else { format!(" LIMIT {SAMPLE}") };
+    let sql = format!(
+        "SELECT COUNT(*), COUNT(k.{key}) FROM \
+         (SELECT DISTINCT s.{column} AS v FROM (SELECT {column} FROM {from} WHERE {column} IS NOT NULL{limit}) AS s) AS d \
+         LEFT JOIN {to} AS k ON k.{key} = d.v",
+        from = engine.table_name(from),
+        to = engine.table_name(to),
+    );
+    let Some(counts) = counts(engine, &sql).await? else { return Ok(None) };
+    Ok(match *counts.as_slice() {
+        [0, _] => by_name,
+        [all, found] if all == found && whole => Some(KeySource::Measured),
+        [all, found] if all == found => Some(KeySource::Inferred),
+        [all, found] if found as f64 >= all as f64 * LEAST_SHARE_FOUND => by_name,
+        _ => None,
+    })
+}
+
+/// The counts in the only row of `sql`; `None` where the database would not compare such values.
+async fn counts(engine: &Engine, sql: &str) -> Result<Option<Vec<i64>>, EngineError> {
+    let fetched = match engine.ask(sql).await {
+        Ok(fetched) => fetched,
+        Err(EngineError::Refused(_) | EngineError::Damaged(_) | EngineError::Timeout(_)) => return Ok(None),
+        Err(other) => return Err(other),
+    };
+    let value = |column: &polars::prelude::Column| match column.get(0) {
+        Ok(AnyValue::Int64(value)) => Some(value),
+        _ => None,
+    };
+    Ok(fetched.frame.columns().iter().map(value).collect())
+}
