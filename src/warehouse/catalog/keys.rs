@@ -6,14 +6,24 @@ use super::names::{name_key, words};
 use super::{Catalog, Column, DataType, Table, TableKind};
 
 /// Last words of columns that identify rows.
-const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "fk", "sk", "编号"];
+const KEY_WORDS: &[&str] = &[
+    "id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "fk", "sk", "编号",
+];
 
 /// What stands before the real name in the table names of warehouses.
 const TABLE_PREFIXES: &[&str] = &["dim", "fact", "fct", "tbl", "tb", "t", "stg", "raw", "d", "f"];
 
 /// Words by which a row names another row of its own table.
-const HIERARCHY: &[&[&str]] =
-    &[&["manager"], &["parent"], &["supervisor"], &["boss"], &["reports", "to"], &["leader"], &["mentor"], &["superior"]];
+const HIERARCHY: &[&[&str]] = &[
+    &["manager"],
+    &["parent"],
+    &["supervisor"],
+    &["boss"],
+    &["reports", "to"],
+    &["leader"],
+    &["mentor"],
+    &["superior"],
+];
 
 /// A column that may point at a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +42,20 @@ pub(crate) struct Candidate {
 /// For each column that may be an undeclared foreign key, what it may point at, likeliest first.
 pub(crate) fn candidates(catalog: &Catalog) -> Vec<Vec<Candidate>> {
     let targets = Targets::of(catalog);
-    let tables = catalog.tables.iter().enumerate().filter(|(_, table)| table.kind == TableKind::Table);
+    let tables = catalog
+        .tables
+        .iter()
+        .enumerate()
+        .filter(|(_, table)| table.kind == TableKind::Table);
     tables
         .flat_map(|(at, table)| {
-            let undeclared =
-                table.columns.iter().filter(|column| !table.foreign_keys.iter().any(|key| key.columns.contains(&column.name)));
-            undeclared.map(|column| targets.for_column(at, table, column)).collect::<Vec<_>>()
+            let undeclared = table
+                .columns
+                .iter()
+                .filter(|column| !table.foreign_keys.iter().any(|key| key.columns.contains(&column.name)));
+            undeclared
+                .map(|column| targets.for_column(at, table, column))
+                .collect::<Vec<_>>()
         })
         .filter(|found| !found.is_empty())
         .collect()
@@ -64,8 +82,17 @@ struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     fn of(catalog: &'a Catalog) -> Self {
-        let mut targets = Self { all: vec![], by_column: HashMap::new(), by_table: HashMap::new() };
-        for (at, table) in catalog.tables.iter().enumerate().filter(|(_, table)| table.kind == TableKind::Table) {
+        let mut targets = Self {
+            all: vec![],
+            by_column: HashMap::new(),
+            by_table: HashMap::new(),
+        };
+        for (at, table) in catalog
+            .tables
+            .iter()
+            .enumerate()
+            .filter(|(_, table)| table.kind == TableKind::Table)
+        {
             let table_keys = table_keys(table);
             for (column, proven_unique) in single_keys(table, &table_keys) {
                 let words = words(&column.name);
@@ -114,7 +141,11 @@ impl<'a> Targets<'a> {
             })
         };
         for target in self.by_column.get(&words.concat()).into_iter().flatten() {
-            if self.all.get(*target).is_some_and(|target| !target.generic && target.table != from) {
+            if self
+                .all
+                .get(*target)
+                .is_some_and(|target| !target.generic && target.table != from)
+            {
                 add(3, target);
             }
         }
@@ -123,9 +154,14 @@ impl<'a> Targets<'a> {
                 continue;
             }
             let targets = self.by_table.get(&name_key(tail)).into_iter().flatten();
-            targets.filter(|target| names_target(target, tail)).for_each(|target| add(if skipped == 0 { 5 } else { 2 }, target));
+            targets
+                .filter(|target| names_target(target, tail))
+                .for_each(|target| add(if skipped == 0 { 5 } else { 2 }, target));
         }
-        if HIERARCHY.iter().any(|names| head.iter().map(String::as_str).eq(names.iter().copied())) {
+        if HIERARCHY
+            .iter()
+            .any(|names| head.iter().map(String::as_str).eq(names.iter().copied()))
+        {
             let own = self.all.iter().enumerate().filter(|(_, target)| target.table == from);
             own.for_each(|(at, _)| add(1, &at));
         }
@@ -159,7 +195,10 @@ impl<'a> Targets<'a> {
 fn table_keys(table: &Table) -> Vec<String> {
     let words = words(&table.name);
     let mut keys = vec![name_key(&words)];
-    if let Some((first, rest)) = words.split_first().filter(|(first, _)| TABLE_PREFIXES.contains(&first.as_str())) {
+    if let Some((first, rest)) = words
+        .split_first()
+        .filter(|(first, _)| TABLE_PREFIXES.contains(&first.as_str()))
+    {
         if !rest.is_empty() && !first.is_empty() {
             keys.push(name_key(rest));
         }
@@ -172,14 +211,22 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
     match table.primary_key.as_slice() {
         [only] => table.column(only).map(|column| (column, true)).into_iter().collect(),
         [] => {
-            let declared = |column: &Column| table.unique_keys.iter().any(|key| matches!(key.as_slice(), [only] if *only == column.name));
+            let declared = |column: &Column| {
+                table
+                    .unique_keys
+                    .iter()
+                    .any(|key| matches!(key.as_slice(), [only] if *only == column.name))
+            };
             let called_key = |column: &Column| {
                 let words = words(&column.name);
                 words.split_last().is_some_and(|(last, head)| {
                     KEY_WORDS.contains(&last.as_str()) && (head.is_empty() || table_keys.contains(&name_key(head)))
                 })
             };
-            let keys = table.columns.iter().filter(|column| declared(column) || called_key(column));
+            let keys = table
+                .columns
+                .iter()
+                .filter(|column| declared(column) || called_key(column));
             keys.map(|column| (column, declared(column))).collect()
         }
         _ => vec![],
@@ -257,7 +304,13 @@ mod tests {
         let name = |at: usize| catalog.tables[at].name.clone();
         let first = |found: &Vec<Candidate>| {
             let best = &found[0];
-            format!("{}.{} → {}.{}", name(best.from), best.column, name(best.to), best.to_column)
+            format!(
+                "{}.{} → {}.{}",
+                name(best.from),
+                best.column,
+                name(best.to),
+                best.to_column
+            )
         };
         candidates(&catalog).iter().map(first).collect()
     }

@@ -8,8 +8,14 @@ use unicode_normalization::UnicodeNormalization;
 static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
 /// Plurals that no rule of spelling finds, with their stems.
-const IRREGULAR: &[(&str, &str)] =
-    &[("people", "person"), ("persons", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("indices", "index")];
+const IRREGULAR: &[(&str, &str)] = &[
+    ("people", "person"),
+    ("persons", "person"),
+    ("children", "child"),
+    ("men", "man"),
+    ("women", "woman"),
+    ("indices", "index"),
+];
 
 /// `text` without case, accents, width and superfluous blanks: what two spellings of one word have in common.
 ///
@@ -24,7 +30,11 @@ pub fn fold(text: &str) -> String {
         };
     }
     // Only Latin, Greek and Cyrillic accents are dropped: kana and Indic marks make other letters.
-    let plain: String = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().collect();
+    let plain: String = text
+        .nfkd()
+        .filter(|c| !('\u{300}'..='\u{36f}').contains(c))
+        .nfc()
+        .collect();
     blanks(&plain.to_lowercase().replace('ß', "ss"))
 }
 
@@ -96,8 +106,15 @@ pub fn is_cjk(c: char) -> bool {
 
 /// The stem of an English word that is already folded: `categories`, `category` → `categori`; `staffs` → `staff`.
 pub fn stem(word: &str) -> String {
-    let word = IRREGULAR.iter().find(|(plural, _)| *plural == word).map_or(word, |(_, singular)| singular);
-    if word.is_ascii() { ENGLISH.stem(word).into_owned() } else { word.to_owned() }
+    let word = IRREGULAR
+        .iter()
+        .find(|(plural, _)| *plural == word)
+        .map_or(word, |(_, singular)| singular);
+    if word.is_ascii() {
+        ENGLISH.stem(word).into_owned()
+    } else {
+        word.to_owned()
+    }
 }
 
 /// The stems of a name's words, joined: names that differ only in case, separators and number have the same key.

@@ -75,9 +75,15 @@ mod tests {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         for word in RESERVED.iter() {
             let quoted = quote(Dialect::Sqlite, word);
-            connection.execute_batch(&format!("CREATE TABLE t ({quoted} INTEGER); INSERT INTO t VALUES (7)")).unwrap();
+            connection
+                .execute_batch(&format!("CREATE TABLE t ({quoted} INTEGER); INSERT INTO t VALUES (7)"))
+                .unwrap();
             let sql = format!("SELECT x.{quoted} FROM t AS x WHERE {quoted} = 7");
-            assert_eq!(connection.query_row(&sql, [], |row| row.get::<_, i64>(0)), Ok(7), "{sql}");
+            assert_eq!(
+                connection.query_row(&sql, [], |row| row.get::<_, i64>(0)),
+                Ok(7),
+                "{sql}"
+            );
             connection.execute_batch("DROP TABLE t").unwrap();
         }
     }

@@ -27,9 +27,10 @@ const LONGEST_PATH: usize = 4;
 /// Words of questions that say nothing about tables.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "an", "analyze", "and", "are", "as", "at", "be", "between", "by", "did", "do", "does", "each",
-    "every", "for", "from", "give", "had", "has", "have", "how", "i", "in", "is", "it", "its", "list", "many", "me", "most",
-    "much", "of", "on", "or", "our", "per", "show", "than", "that", "the", "their", "them", "there", "these", "they", "this",
-    "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whose", "why", "with", "you",
+    "every", "for", "from", "give", "had", "has", "have", "how", "i", "in", "is", "it", "its", "list", "many", "me",
+    "most", "much", "of", "on", "or", "our", "per", "show", "than", "that", "the", "their", "them", "there", "these",
+    "they", "this", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whose", "why", "with",
+    "you",
 ];
 
 /// A table that a text seems to be about.
@@ -57,8 +58,12 @@ impl SearchIndex {
     /// Indexes all tables of `catalog`, and of `values` the words of categories.
     pub fn build(catalog: &Catalog, values: &ValueIndex) -> Self {
         let mut counts: Vec<BTreeMap<String, f64>> = catalog.tables.iter().map(count_names).collect();
-        let places: HashMap<String, usize> =
-            catalog.tables.iter().enumerate().map(|(at, table)| (table.qualified_name(), at)).collect();
+        let places: HashMap<String, usize> = catalog
+            .tables
+            .iter()
+            .enumerate()
+            .map(|(at, table)| (table.qualified_name(), at))
+            .collect();
         let mut taken: HashMap<(&str, &str), usize> = HashMap::new();
         for entry in values.entries() {
             let taken = taken.entry((&entry.table, &entry.column)).or_default();
@@ -88,16 +93,21 @@ impl SearchIndex {
 
     /// The tables that `text` is about, best first, at most `limit`; none where no word of it is known.
     pub fn search(&self, text: &str, limit: usize) -> Vec<Hit> {
-        let telling = words(text).into_iter().filter(|word| !STOP_WORDS.contains(&word.as_str()));
+        let telling = words(text)
+            .into_iter()
+            .filter(|word| !STOP_WORDS.contains(&word.as_str()));
         let mut wanted: Vec<String> = telling.flat_map(terms_of_word).collect();
         wanted.sort();
         wanted.dedup();
         let mut scores: BTreeMap<usize, (f64, Vec<String>)> = BTreeMap::new();
         for term in wanted {
-            let Some(postings) = self.postings.get(&term) else { continue };
+            let Some(postings) = self.postings.get(&term) else {
+                continue;
+            };
             let rarity = self.rarity(postings.len());
             for (at, count) in postings {
-                let length = self.lengths.get(*at).copied().unwrap_or_default() / self.mean_length.max(f64::MIN_POSITIVE);
+                let length =
+                    self.lengths.get(*at).copied().unwrap_or_default() / self.mean_length.max(f64::MIN_POSITIVE);
                 let gain = rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
                 let entry = scores.entry(*at).or_default();
                 entry.0 += gain;
@@ -106,7 +116,13 @@ impl SearchIndex {
         }
         let mut hits: Vec<Hit> = scores
             .into_iter()
-            .filter_map(|(at, (score, terms))| Some(Hit { table: self.tables.get(at)?.clone(), score, terms }))
+            .filter_map(|(at, (score, terms))| {
+                Some(Hit {
+                    table: self.tables.get(at)?.clone(),
+                    score,
+                    terms,
+                })
+            })
             .collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.table.cmp(&b.table)));
         hits.truncate(limit);
@@ -137,7 +153,10 @@ pub fn close_over_keys(catalog: &Catalog, tables: &[String]) -> Vec<String> {
     }
     let mut seen = HashSet::new();
     let order = joined.into_iter().chain(between).filter(|at| seen.insert(*at));
-    order.filter_map(|at| catalog.tables.get(at)).map(Table::qualified_name).collect()
+    order
+        .filter_map(|at| catalog.tables.get(at))
+        .map(Table::qualified_name)
+        .collect()
 }
 
 /// For each table, those that a foreign key joins it to, in either direction.
@@ -152,9 +171,14 @@ fn neighbours(catalog: &Catalog) -> Vec<Vec<usize>> {
     for (from, table) in catalog.tables.iter().enumerate() {
         for key in &table.foreign_keys {
             let schema = key.to_schema.as_deref().or(table.schema.as_deref());
-            let Some(&to) = places.get(&(schema, key.to_table.as_str())) else { continue };
+            let Some(&to) = places.get(&(schema, key.to_table.as_str())) else {
+                continue;
+            };
             for (one, other) in [(from, to), (to, from)] {
-                if let Some(list) = neighbours.get_mut(one).filter(|list| one != other && !list.contains(&other)) {
+                if let Some(list) = neighbours
+                    .get_mut(one)
+                    .filter(|list| one != other && !list.contains(&other))
+                {
                     list.push(other);
                 }
             }
@@ -269,11 +293,19 @@ mod tests {
     fn shop() -> Catalog {
         let mut catalog = Catalog::empty(Dialect::Sqlite, "shop");
         catalog.tables = vec![
-            table("staff", &["staff_id", "first_name", "last_name", "store_id"], &["store"]),
+            table(
+                "staff",
+                &["staff_id", "first_name", "last_name", "store_id"],
+                &["store"],
+            ),
             table("store", &["store_id", "address_id"], &["address"]),
             table("address", &["address_id", "city_id"], &["city"]),
             table("city", &["city_id", "city"], &[]),
-            table("payment", &["payment_id", "staff_id", "amount", "payment_date"], &["staff"]),
+            table(
+                "payment",
+                &["payment_id", "staff_id", "amount", "payment_date"],
+                &["staff"],
+            ),
             table("SalesTargets", &["month", "amount"], &[]),
             table("客户", &["客户名称"], &[]),
         ];
@@ -287,7 +319,11 @@ mod tests {
             value: "Rio de Janeiro".into(),
             count: 1,
         }]);
-        SearchIndex::build(&shop(), &values).search(text, 3).into_iter().map(|hit| hit.table).collect()
+        SearchIndex::build(&shop(), &values)
+            .search(text, 3)
+            .into_iter()
+            .map(|hit| hit.table)
+            .collect()
     }
 
     #[test]
@@ -303,8 +339,12 @@ mod tests {
 
     #[test]
     fn the_tables_between_are_added() {
-        let close = |names: &[&str]| close_over_keys(&shop(), &names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
-        assert_eq!(close(&["payment", "city"]), ["payment", "city", "address", "store", "staff"]);
+        let close =
+            |names: &[&str]| close_over_keys(&shop(), &names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            close(&["payment", "city"]),
+            ["payment", "city", "address", "store", "staff"]
+        );
         assert_eq!(close(&["payment", "staff"]), ["payment", "staff"]);
         assert_eq!(close(&["payment", "客户"]), ["payment", "客户"]);
         assert!(close(&[]).is_empty());

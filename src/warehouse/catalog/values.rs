@@ -81,7 +81,9 @@ impl ValueIndex {
 
     /// The values of one column, most frequent first.
     pub fn of_column<'a>(&'a self, table: &'a str, column: &'a str) -> impl Iterator<Item = &'a ValueEntry> {
-        self.entries.iter().filter(move |entry| entry.table == table && entry.column == column)
+        self.entries
+            .iter()
+            .filter(move |entry| entry.table == table && entry.column == column)
     }
 
     /// The values that `text` spells, up to case, accents and blanks: exact spellings first, then the most frequent.
@@ -90,7 +92,11 @@ impl ValueIndex {
             .at(&fold(text))
             .map(|entry| ValueMatch {
                 entry,
-                kind: if entry.value == text { MatchKind::Exact } else { MatchKind::Folded },
+                kind: if entry.value == text {
+                    MatchKind::Exact
+                } else {
+                    MatchKind::Folded
+                },
             })
             .collect();
         found.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| order(a.entry, b.entry)));
@@ -115,7 +121,10 @@ impl ValueIndex {
             }
             let distance = osa_distance(&wanted, folded);
             if (1..=allowed).contains(&distance) {
-                found.extend(self.at(folded).map(|entry| ValueMatch { entry, kind: MatchKind::Typo(distance) }));
+                found.extend(self.at(folded).map(|entry| ValueMatch {
+                    entry,
+                    kind: MatchKind::Typo(distance),
+                }));
             }
         }
         found.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| order(a.entry, b.entry)));
@@ -124,13 +133,19 @@ impl ValueIndex {
     }
 
     fn at(&self, folded: &str) -> impl Iterator<Item = &ValueEntry> {
-        self.places.get(folded).into_iter().flatten().filter_map(|at| self.entries.get(*at))
+        self.places
+            .get(folded)
+            .into_iter()
+            .flatten()
+            .filter_map(|at| self.entries.get(*at))
     }
 }
 
 /// Most frequent first; the rest makes the order the same on every run.
 fn order(a: &ValueEntry, b: &ValueEntry) -> std::cmp::Ordering {
-    b.count.cmp(&a.count).then_with(|| (&a.table, &a.column, &a.value).cmp(&(&b.table, &b.column, &b.value)))
+    b.count
+        .cmp(&a.count)
+        .then_with(|| (&a.table, &a.column, &a.value).cmp(&(&b.table, &b.column, &b.value)))
 }
 
 #[cfg(test)]
@@ -154,7 +169,15 @@ mod tests {
     }
 
     fn found(matches: &[ValueMatch<'_>]) -> Vec<(String, MatchKind)> {
-        matches.iter().map(|m| (format!("{}.{}={}", m.entry.table, m.entry.column, m.entry.value), m.kind)).collect()
+        matches
+            .iter()
+            .map(|m| {
+                (
+                    format!("{}.{}={}", m.entry.table, m.entry.column, m.entry.value),
+                    m.kind,
+                )
+            })
+            .collect()
     }
 
     #[test]
@@ -162,23 +185,41 @@ mod tests {
         let index = index();
         assert_eq!(
             found(&index.lookup("sao paulo")),
-            [("office.city=Sao Paulo".into(), MatchKind::Folded), ("customer.city=São Paulo".into(), MatchKind::Folded)]
+            [
+                ("office.city=Sao Paulo".into(), MatchKind::Folded),
+                ("customer.city=São Paulo".into(), MatchKind::Folded)
+            ]
         );
         assert_eq!(
             found(&index.lookup("São Paulo")),
-            [("customer.city=São Paulo".into(), MatchKind::Exact), ("office.city=Sao Paulo".into(), MatchKind::Folded)]
+            [
+                ("customer.city=São Paulo".into(), MatchKind::Exact),
+                ("office.city=Sao Paulo".into(), MatchKind::Folded)
+            ]
         );
-        assert_eq!(found(&index.lookup("北京")), [("customer.city=北京".into(), MatchKind::Exact)]);
+        assert_eq!(
+            found(&index.lookup("北京")),
+            [("customer.city=北京".into(), MatchKind::Exact)]
+        );
         assert!(index.lookup("Rio").is_empty());
     }
 
     #[test]
     fn a_slip_is_found_and_marked_as_one() {
         let index = index();
-        assert_eq!(found(&index.lookup_close("motorcylces", 5)), [("product.line=Motorcycles".into(), MatchKind::Typo(1))]);
-        assert_eq!(found(&index.lookup_close("mtorcycle", 5)), [("product.line=Motorcycles".into(), MatchKind::Typo(2))]);
+        assert_eq!(
+            found(&index.lookup_close("motorcylces", 5)),
+            [("product.line=Motorcycles".into(), MatchKind::Typo(1))]
+        );
+        assert_eq!(
+            found(&index.lookup_close("mtorcycle", 5)),
+            [("product.line=Motorcycles".into(), MatchKind::Typo(2))]
+        );
         assert!(index.lookup_close("UX", 5).is_empty(), "short words have no typos");
-        assert!(index.lookup_close("Motorcycles", 5).is_empty(), "an exact match is no typo");
+        assert!(
+            index.lookup_close("Motorcycles", 5).is_empty(),
+            "an exact match is no typo"
+        );
         assert!(index.lookup_close("motorbikes", 5).is_empty());
     }
 

@@ -65,13 +65,17 @@ pub(super) async fn infer(engine: &Engine, catalog: &mut Catalog) -> Result<(), 
 
 /// Does every row of `table` have a value of its own in `column`?
 async fn is_unique(engine: &Engine, table: &Table, column: &str) -> Result<bool, EngineError> {
-    if !table.rows.is_some_and(|count| count.exact && (1..=WHOLE).contains(&count.rows)) {
+    if !table
+        .rows
+        .is_some_and(|count| count.exact && (1..=WHOLE).contains(&count.rows))
+    {
         return Ok(false);
     }
     let (table, column) = (engine.table_name(table), quote(engine.dialect(), column));
     let sql = format!("SELECT COUNT(*), COUNT({column}), COUNT(DISTINCT {column}) FROM {table}");
     let counts = counts(engine, &sql).await?;
-    Ok(counts.is_some_and(|counts| matches!(counts.as_slice(), [all, held, distinct] if all == held && held == distinct)))
+    Ok(counts
+        .is_some_and(|counts| matches!(counts.as_slice(), [all, held, distinct] if all == held && held == distinct)))
 }
 
 /// How it is known that the candidate's values point at its target; `None` where they do not.
@@ -86,10 +90,15 @@ async fn measure(
     if empty(from) || empty(to) {
         return Ok(by_name);
     }
-    let whole = from.rows.is_some_and(|count| count.rows <= WHOLE) && to.rows.is_some_and(|count| count.rows <= WHOLE * 10);
+    let whole =
+        from.rows.is_some_and(|count| count.rows <= WHOLE) && to.rows.is_some_and(|count| count.rows <= WHOLE * 10);
     let column = quote(engine.dialect(), &candidate.column);
     let key = quote(engine.dialect(), &candidate.to_column);
-    let limit = if whole { String::new() } else { format!(" LIMIT {SAMPLE}") };
+    let limit = if whole {
+        String::new()
+    } else {
+        format!(" LIMIT {SAMPLE}")
+    };
     let sql = format!(
         "SELECT COUNT(*), COUNT(k.{key}) FROM \
          (SELECT DISTINCT s.{column} AS v FROM (SELECT {column} FROM {from} WHERE {column} IS NOT NULL{limit}) AS s) AS d \
@@ -97,7 +106,9 @@ async fn measure(
         from = engine.table_name(from),
         to = engine.table_name(to),
     );
-    let Some(counts) = counts(engine, &sql).await? else { return Ok(None) };
+    let Some(counts) = counts(engine, &sql).await? else {
+        return Ok(None);
+    };
     Ok(match *counts.as_slice() {
         [0, _] => by_name,
         [all, found] if all == found && whole => Some(KeySource::Measured),

@@ -45,7 +45,9 @@ impl FormatWatch {
 /// The spelling of one text. A bare year or `20050801` counts as one only where a name says so: see [`numeric`].
 fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
     let number = |part: &str, digits: std::ops::RangeInclusive<usize>| -> Option<u32> {
-        (digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())).then(|| part.parse().ok()).flatten()
+        (digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| part.parse().ok())
+            .flatten()
     };
     if let Some((date, rest)) = text.split_at_checked(10).filter(|(date, _)| is_iso_date(date)) {
         return match rest.as_bytes() {
@@ -72,8 +74,13 @@ fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
 
 fn is_iso_date(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
-    let value = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<u32>().ok()).unwrap_or_default();
+    let digits =
+        |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let value = |range: std::ops::Range<usize>| {
+        text.get(range)
+            .and_then(|part| part.parse::<u32>().ok())
+            .unwrap_or_default()
+    };
     digits(0..4)
         && digits(5..7)
         && digits(8..10)
@@ -85,7 +92,10 @@ fn is_iso_date(text: &str) -> bool {
 
 /// `10:00`, `10:00:00`, `10:00:00.123`, with or without an offset or `Z` behind.
 fn is_time(time: &[u8]) -> bool {
-    let two = |at: usize| time.get(at..at + 2).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let two = |at: usize| {
+        time.get(at..at + 2)
+            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
     two(0) && time.get(2) == Some(&b':') && two(3)
 }
 
@@ -97,7 +107,19 @@ pub(super) fn numeric(words: &[String], low: i64, high: i64) -> Option<TimeForma
     let is_date_number = |n: i64| (1..=12).contains(&(n / 100 % 100)) && (1..=31).contains(&(n % 100));
     if says(&["year", "yr", "年", "年份"]) && low >= 1000 && high <= 2999 {
         Some(TimeFormat::Year)
-    } else if !says(&["date", "day", "time", "timestamp", "at", "on", "created", "updated", "ts", "日期", "时间"]) {
+    } else if !says(&[
+        "date",
+        "day",
+        "time",
+        "timestamp",
+        "at",
+        "on",
+        "created",
+        "updated",
+        "ts",
+        "日期",
+        "时间",
+    ]) {
         None
     } else if low >= 1000_01_01 && high <= 2999_12_31 && is_date_number(low) && is_date_number(high) {
         Some(TimeFormat::CompactDate)
@@ -141,7 +163,12 @@ mod tests {
     #[case("release_year", 1998, 2006, Some(TimeFormat::Year))]
     #[case("order_date", 20050101, 20051231, Some(TimeFormat::CompactDate))]
     #[case("created_at", 1_100_000_000, 1_200_000_000, Some(TimeFormat::UnixSeconds))]
-    #[case("created_at", 1_100_000_000_000, 1_200_000_000_000, Some(TimeFormat::UnixMilliseconds))]
+    #[case(
+        "created_at",
+        1_100_000_000_000,
+        1_200_000_000_000,
+        Some(TimeFormat::UnixMilliseconds)
+    )]
     #[case("quantity", 1998, 2006, None)]
     #[case("order_date", 1, 31, None)]
     fn integers_are_times_where_the_name_says_so(
@@ -150,6 +177,9 @@ mod tests {
         #[case] high: i64,
         #[case] format: Option<TimeFormat>,
     ) {
-        assert_eq!(numeric(&crate::warehouse::catalog::names::words(name), low, high), format);
+        assert_eq!(
+            numeric(&crate::warehouse::catalog::names::words(name), low, high),
+            format
+        );
     }
 }

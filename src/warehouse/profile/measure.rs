@@ -115,7 +115,11 @@ pub(super) struct Counter<K> {
 
 impl<K> Default for Counter<K> {
     fn default() -> Self {
-        Self { counts: HashMap::new(), beyond: HashSet::new(), total: 0 }
+        Self {
+            counts: HashMap::new(),
+            beyond: HashSet::new(),
+            total: 0,
+        }
     }
 }
 

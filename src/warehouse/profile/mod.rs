@@ -48,14 +48,25 @@ pub async fn survey(
     catalog: &mut Catalog,
     cancel: &CancellationToken,
 ) -> Result<ValueIndex, EngineError> {
-    let tables = catalog.tables.iter().enumerate().filter(|(_, table)| table.kind == TableKind::Table);
+    let tables = catalog
+        .tables
+        .iter()
+        .enumerate()
+        .filter(|(_, table)| table.kind == TableKind::Table);
     // Names as words and measures are made beside the reading, one table to a task.
-    let surveys: Vec<_> = tables.map(|(at, table)| survey_table(engine, at, table, cancel)).collect();
-    let mut surveys: Vec<Surveyed> = stream::iter(surveys).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+    let surveys: Vec<_> = tables
+        .map(|(at, table)| survey_table(engine, at, table, cancel))
+        .collect();
+    let mut surveys: Vec<Surveyed> = stream::iter(surveys)
+        .buffer_unordered(SIDE_BY_SIDE)
+        .try_collect()
+        .await?;
     surveys.sort_by_key(|survey| survey.at);
     let mut entries = vec![];
     for survey in surveys {
-        let Some(table) = catalog.tables.get_mut(survey.at) else { continue };
+        let Some(table) = catalog.tables.get_mut(survey.at) else {
+            continue;
+        };
         for (column, profile) in table.columns.iter_mut().zip(survey.profiles) {
             column.profile = Some(profile);
         }
@@ -86,8 +97,16 @@ async fn survey_table(
     let measures = match engine.fold_values(table, sample, empty, add, cancel).await {
         Ok(measures) => measures,
         Err(EngineError::Refused(reason) | EngineError::Damaged(reason)) => {
-            let note = Some(format!("the values of {} cannot be read: {reason}", table.qualified_name()));
-            return Ok(Surveyed { at, profiles: vec![], entries: vec![], note });
+            let note = Some(format!(
+                "the values of {} cannot be read: {reason}",
+                table.qualified_name()
+            ));
+            return Ok(Surveyed {
+                at,
+                profiles: vec![],
+                entries: vec![],
+                note,
+            });
         }
         Err(other) => return Err(other),
     };
@@ -99,7 +118,12 @@ async fn survey_table(
         entries.extend(index(table, column, &words, measure, &profile));
         profiles.push(profile);
     }
-    Ok(Surveyed { at, profiles, entries, note: None })
+    Ok(Surveyed {
+        at,
+        profiles,
+        entries,
+        note: None,
+    })
 }
 
 fn add(measures: &mut Vec<Measure>, column: usize, cell: Cell<'_>) {
@@ -139,13 +163,24 @@ fn range(measure: &Measure) -> (Option<String>, Option<String>) {
         (Some((low, high)), None) => Some((low.to_string(), high.to_string())),
         (None, Some((low, high))) => Some((low.to_string(), high.to_string())),
         (Some((low, high)), Some((from, to))) => {
-            let least = if (low as f64) <= from { low.to_string() } else { from.to_string() };
-            let most = if (high as f64) >= to { high.to_string() } else { to.to_string() };
+            let least = if (low as f64) <= from {
+                low.to_string()
+            } else {
+                from.to_string()
+            };
+            let most = if (high as f64) >= to {
+                high.to_string()
+            } else {
+                to.to_string()
+            };
             Some((least, most))
         }
         (None, None) => None,
     };
-    let texts = measure.text_range.as_ref().map(|(low, high)| (shorten(low), shorten(high)));
+    let texts = measure
+        .text_range
+        .as_ref()
+        .map(|(low, high)| (shorten(low), shorten(high)));
     match (numbers, texts) {
         (Some((low, _)), Some((_, high))) => (Some(low), Some(high)),
         (Some((low, high)), None) | (None, Some((low, high))) => (Some(low), Some(high)),
@@ -154,8 +189,16 @@ fn range(measure: &Measure) -> (Option<String>, Option<String>) {
 }
 
 fn top(measure: &Measure) -> Vec<(String, u64)> {
-    let integers = measure.integers.counts.iter().map(|(value, count)| (value.to_string(), *count));
-    let floats = measure.floats.counts.iter().map(|(bits, count)| (f64::from_bits(*bits).to_string(), *count));
+    let integers = measure
+        .integers
+        .counts
+        .iter()
+        .map(|(value, count)| (value.to_string(), *count));
+    let floats = measure
+        .floats
+        .counts
+        .iter()
+        .map(|(bits, count)| (f64::from_bits(*bits).to_string(), *count));
     let texts = measure.texts.counts.iter().map(|(text, count)| (shorten(text), *count));
     most_frequent(integers.chain(floats).chain(texts).collect(), TOP)
 }
@@ -186,8 +229,17 @@ fn index(table: &Table, column: &Column, words: &[String], measure: &Measure, pr
     if !is_label || !measure.texts.is_complete() || profile.distinct > limit {
         return vec![];
     }
-    let values = measure.texts.counts.iter().filter(|(text, _)| !text.trim().is_empty() && text.len() <= LONGEST_INDEXED);
+    let values = measure
+        .texts
+        .counts
+        .iter()
+        .filter(|(text, _)| !text.trim().is_empty() && text.len() <= LONGEST_INDEXED);
     let values = most_frequent(values.map(|(text, count)| (text.clone(), *count)).collect(), usize::MAX);
-    let entry = |(value, count)| ValueEntry { table: table.qualified_name(), column: column.name.clone(), value, count };
+    let entry = |(value, count)| ValueEntry {
+        table: table.qualified_name(),
+        column: column.name.clone(),
+        value,
+        count,
+    };
     values.into_iter().map(entry).collect()
 }

@@ -13,25 +13,75 @@ const KEY_WORDS: &[&str] = &["id", "key", "uuid", "guid", "rowid", "fk", "pk"];
 
 /// Numbers that name things and are not added up.
 const CODE_WORDS: &[&str] = &[
-    "code", "zip", "postal", "postcode", "phone", "fax", "number", "no", "nr", "num", "rank", "level", "grade", "type",
-    "status", "category", "class", "month", "quarter", "week", "weekday", "version", "line", "sequence", "seq", "position",
-    "floor", "latitude", "longitude", "lat", "lng", "编号", "代码", "电话", "邮编",
+    "code",
+    "zip",
+    "postal",
+    "postcode",
+    "phone",
+    "fax",
+    "number",
+    "no",
+    "nr",
+    "num",
+    "rank",
+    "level",
+    "grade",
+    "type",
+    "status",
+    "category",
+    "class",
+    "month",
+    "quarter",
+    "week",
+    "weekday",
+    "version",
+    "line",
+    "sequence",
+    "seq",
+    "position",
+    "floor",
+    "latitude",
+    "longitude",
+    "lat",
+    "lng",
+    "编号",
+    "代码",
+    "电话",
+    "邮编",
 ];
 
 const MONEY_WORDS: &[&str] = &[
-    "amount", "price", "cost", "revenue", "sales", "salary", "fee", "fees", "budget", "payment", "paid", "balance", "income",
-    "profit", "msrp", "turnover", "spend", "freight", "tax", "usd", "eur", "wage", "expense", "credit", "debit", "charge",
-    "refund", "rental", "金额", "价格", "单价", "成本", "工资", "收入", "利润",
+    "amount", "price", "cost", "revenue", "sales", "salary", "fee", "fees", "budget", "payment", "paid", "balance",
+    "income", "profit", "msrp", "turnover", "spend", "freight", "tax", "usd", "eur", "wage", "expense", "credit",
+    "debit", "charge", "refund", "rental", "金额", "价格", "单价", "成本", "工资", "收入", "利润",
 ];
 
-const PERCENT_WORDS: &[&str] = &["percent", "percentage", "pct", "ratio", "share", "rate", "discount", "margin", "比例", "折扣", "百分比"];
+const PERCENT_WORDS: &[&str] = &[
+    "percent",
+    "percentage",
+    "pct",
+    "ratio",
+    "share",
+    "rate",
+    "discount",
+    "margin",
+    "比例",
+    "折扣",
+    "百分比",
+];
 
 pub(crate) const NAME_WORDS: &[&str] = &[
-    "name", "title", "label", "city", "country", "state", "region", "brand", "company", "model", "genre", "category", "code",
-    "名称", "姓名", "名", "城市", "国家", "地区", "品牌",
+    "name", "title", "label", "city", "country", "state", "region", "brand", "company", "model", "genre", "category",
+    "code", "名称", "姓名", "名", "城市", "国家", "地区", "品牌",
 ];
 
-pub(super) fn role(table: &Table, column: &Column, words: &[String], measure: &Measure, format: Option<TimeFormat>) -> Role {
+pub(super) fn role(
+    table: &Table,
+    column: &Column,
+    words: &[String],
+    measure: &Measure,
+    format: Option<TimeFormat>,
+) -> Role {
     if measure.non_null() == 0 {
         return Role::Unknown;
     }
@@ -56,14 +106,20 @@ pub(super) fn role(table: &Table, column: &Column, words: &[String], measure: &M
     }
     let mean_length = measure.text_length as f64 / measure.text_count() as f64;
     let repeats = measure.distinct() <= FEW_VALUES || measure.distinct() * 2 < measure.non_null();
-    if mean_length <= LONGEST_LABEL && (repeats || says(NAME_WORDS)) { Role::Category } else { Role::FreeText }
+    if mean_length <= LONGEST_LABEL && (repeats || says(NAME_WORDS)) {
+        Role::Category
+    } else {
+        Role::FreeText
+    }
 }
 
 fn numeric_role(column: &Column, says: &dyn Fn(&[&str]) -> bool, measure: &Measure) -> Role {
     let (low, high) = range(measure);
     if says(PERCENT_WORDS) && low >= -1.0 && high <= 1.0 || says(&["percent", "percentage", "pct"]) && high <= 100.0 {
         Role::Percentage
-    } else if says(MONEY_WORDS) || matches!(&column.declared_type.to_lowercase(), declared if declared.contains("money")) {
+    } else if says(MONEY_WORDS)
+        || matches!(&column.declared_type.to_lowercase(), declared if declared.contains("money"))
+    {
         Role::Money
     } else if says(CODE_WORDS) {
         Role::Category
@@ -77,13 +133,26 @@ fn is_flag(column: &Column, words: &[String], measure: &Measure) -> bool {
     if column.data_type == DataType::Boolean {
         return true;
     }
-    let named = matches!(words.first().map(String::as_str), Some("is" | "has" | "was" | "can" | "allow" | "是否"))
-        || words.iter().any(|word| ["flag", "active", "enabled", "deleted", "discontinued"].contains(&word.as_str()));
-    let yes_no = |text: &String| matches!(text.to_lowercase().as_str(), "y" | "n" | "yes" | "no" | "true" | "false" | "t" | "f" | "是" | "否");
+    let named = matches!(
+        words.first().map(String::as_str),
+        Some("is" | "has" | "was" | "can" | "allow" | "是否")
+    ) || words
+        .iter()
+        .any(|word| ["flag", "active", "enabled", "deleted", "discontinued"].contains(&word.as_str()));
+    let yes_no = |text: &String| {
+        matches!(
+            text.to_lowercase().as_str(),
+            "y" | "n" | "yes" | "no" | "true" | "false" | "t" | "f" | "是" | "否"
+        )
+    };
     let values = measure.distinct();
     let all_bits = measure.integers.counts.keys().all(|value| matches!(value, 0 | 1));
     let all_yes_no = measure.texts.is_complete() && measure.texts.counts.keys().all(yes_no);
-    (values == 2 || values == 1 && named) && measure.floats.counts.is_empty() && measure.bytes == 0 && all_bits && all_yes_no
+    (values == 2 || values == 1 && named)
+        && measure.floats.counts.is_empty()
+        && measure.bytes == 0
+        && all_bits
+        && all_yes_no
 }
 
 fn range(measure: &Measure) -> (f64, f64) {

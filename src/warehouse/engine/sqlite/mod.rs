@@ -73,7 +73,15 @@ impl SqliteEngine {
 
     /// Runs a statement of our own about schema or keys.
     pub(super) async fn ask(&self, sql: &str) -> Result<Fetched, EngineError> {
-        self.run(sql, &RunLimits { max_rows: usize::MAX, timeout: OWN_TIMEOUT }, &CancellationToken::new()).await
+        self.run(
+            sql,
+            &RunLimits {
+                max_rows: usize::MAX,
+                timeout: OWN_TIMEOUT,
+            },
+            &CancellationToken::new(),
+        )
+        .await
     }
 
     /// See [`Engine::fold_values`](super::Engine::fold_values).
@@ -88,7 +96,9 @@ impl SqliteEngine {
         let name = table.name.clone();
         let columns: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
         let fold = move |connection: &Connection, watch: &Watch| {
-            scan::values(connection, &name, &columns, sample, watch, &mut |column, cell| add(&mut state, column, cell))?;
+            scan::values(connection, &name, &columns, sample, watch, &mut |column, cell| {
+                add(&mut state, column, cell)
+            })?;
             Ok(state)
         };
         self.pool.work(OWN_TIMEOUT, cancel, fold).await

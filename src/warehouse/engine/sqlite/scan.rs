@@ -30,7 +30,12 @@ pub(super) fn values(
         return add_rows(&mut connection.prepare(&select)?, &[], watch, add);
     };
     let Some((rowid, low, high)) = rowids(connection, table, columns) else {
-        return add_rows(&mut connection.prepare(&format!("{select} LIMIT ?1"))?, &[&sample], watch, add);
+        return add_rows(
+            &mut connection.prepare(&format!("{select} LIMIT ?1"))?,
+            &[&sample],
+            watch,
+            add,
+        );
     };
     let stretch = format!("{select} WHERE {rowid} >= ?1 AND {rowid} <= ?2 ORDER BY {rowid} LIMIT ?3");
     let mut statement = connection.prepare(&stretch)?;
@@ -51,7 +56,10 @@ fn rowids(connection: &Connection, table: &str, columns: &[String]) -> Option<(&
     // Two statements, since each alone is answered from the edge of the tree.
     let edge = |function: &str| {
         let sql = format!("SELECT {function}({rowid}) FROM {table}");
-        connection.query_row(&sql, params![], |row| row.get::<_, Option<i64>>(0)).ok().flatten()
+        connection
+            .query_row(&sql, params![], |row| row.get::<_, Option<i64>>(0))
+            .ok()
+            .flatten()
     };
     Some((rowid, edge("min")?, edge("max")?))
 }
@@ -78,5 +86,9 @@ fn add_rows(
             }
         }
     }
-    if watch.is_over() { Err(EngineError::Cancelled) } else { Ok(()) }
+    if watch.is_over() {
+        Err(EngineError::Cancelled)
+    } else {
+        Ok(())
+    }
 }
