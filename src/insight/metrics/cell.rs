@@ -72,6 +72,12 @@ impl Number {
             .map(Number::Float)
     }
 
+    /// `self ÷ 2`: exact if `self` is.
+    pub fn half(self) -> Number {
+        self.exactly(Number::Exact(Decimal::TWO), Decimal::checked_div)
+            .unwrap_or_else(|| Number::Float(self.to_f64() / 2.0))
+    }
+
     /// Total order by value; NaN comes last.
     pub fn compare(self, other: Number) -> Ordering {
         match (self, other) {

@@ -4,6 +4,7 @@ use polars::prelude::DataFrame;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::table::Table;
 use crate::text::Language;
 
 mod attainment;
@@ -12,12 +13,21 @@ mod columns;
 mod compare;
 mod contribution;
 mod coverage;
+pub mod format;
+mod formula;
+mod frame;
 mod growth;
 mod moving_average;
 mod outliers;
+mod output;
+mod pairs;
+mod period;
 mod rank;
+mod series;
 mod share;
 mod summary;
+mod table;
+mod words;
 
 pub use attainment::Attainment;
 pub use cell::{Cell, Column, Kind, Number, decimal_of};
@@ -162,10 +172,20 @@ impl MetricCall {
     /// exact where all inputs have at most four decimals; fractions are 0 to 1.
     /// Errors when a named column is not there or holds the wrong kind of value, and when there are no rows.
     pub fn compute(&self, frame: &DataFrame, context: Context<'_>) -> Result<Derived, MetricError> {
-        let _ = frame;
-        Err(MetricError::NoRows {
-            source_id: context.source.to_owned(),
-        })
+        let table = Table::new(frame, context)?;
+        let output = match self {
+            MetricCall::Rank(args) => rank::compute(args, &table),
+            MetricCall::Share(args) => share::compute(args, &table),
+            MetricCall::Growth(args) => growth::compute(args, &table),
+            MetricCall::Compare(args) => compare::compute(args, &table),
+            MetricCall::MovingAverage(args) => moving_average::compute(args, &table),
+            MetricCall::Outliers(args) => outliers::compute(args, &table),
+            MetricCall::Contribution(args) => contribution::compute(args, &table),
+            MetricCall::Attainment(args) => attainment::compute(args, &table),
+            MetricCall::Summary(args) => summary::compute(args, &table),
+            MetricCall::Coverage(args) => coverage::compute(args, &table),
+        }?;
+        Ok(output.into_derived(self.function(), formula::of(self, context.language), context))
     }
 }
 
