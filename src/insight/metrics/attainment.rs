@@ -64,9 +64,17 @@ pub(super) fn compute(args: &Attainment, table: &Table<'_>) -> Result<Output, Me
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     output.rows = judged.into_iter().map(|(_, row)| row).collect();
-    let with_status = |status: &str| output.rows.iter().filter(|row| row.last().and_then(Cell::as_text) == Some(status)).count();
+    let with_status = |status: &str| {
+        output
+            .rows
+            .iter()
+            .filter(|row| row.last().and_then(Cell::as_text) == Some(status))
+            .count()
+    };
     let (reached, missed) = (with_status("reached"), with_status("missed"));
-    output.rows.push(row(say_total(table.language), Some(value_total), Some(target_total)));
+    output
+        .rows
+        .push(row(say_total(table.language), Some(value_total), Some(target_total)));
     output.fact("attainment", value_total.over(target_total), Kind::Fraction);
     output.fact("gap", value_total.minus(target_total), Kind::Amount);
     output.fact("reached", reached, Kind::Count);
@@ -78,7 +86,12 @@ pub(super) fn compute(args: &Attainment, table: &Table<'_>) -> Result<Output, Me
         output.notes.push(Note::TargetZero { names: zero_target });
     }
     output.notes.extend(values.notes);
-    output.notes.extend(targets.notes.into_iter().filter(|note| !matches!(note, Note::NullsSkipped { .. })));
+    output.notes.extend(
+        targets
+            .notes
+            .into_iter()
+            .filter(|note| !matches!(note, Note::NullsSkipped { .. })),
+    );
     Ok(output)
 }
 

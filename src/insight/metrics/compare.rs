@@ -80,7 +80,11 @@ pub(super) fn compute(args: &Compare, table: &Table<'_>) -> Result<Output, Metri
         new(b).compare(new(a)).then_with(|| a.group.cmp(&b.group))
     });
     let per_day = args.old_days.is_some();
-    let total = pairs.total(say_total(table.language), args.old_days.as_ref(), args.new_days.as_ref());
+    let total = pairs.total(
+        say_total(table.language),
+        args.old_days.as_ref(),
+        args.new_days.as_ref(),
+    );
 
     let mut output = Output::default();
     let group = args.group.as_ref().map_or_else(|| "group".to_owned(), heading);
@@ -98,10 +102,16 @@ pub(super) fn compute(args: &Compare, table: &Table<'_>) -> Result<Output, Metri
     output.add_column("status", Kind::Flag);
 
     if args.group.is_some() {
-        output.rows.extend(pairs.pairs.iter().map(|pair| row(pair, total.delta(), per_day)));
+        output
+            .rows
+            .extend(pairs.pairs.iter().map(|pair| row(pair, total.delta(), per_day)));
     }
     output.rows.push(row(&total, total.delta(), per_day));
-    let without_base = output.rows.iter().filter(|row| row.last().and_then(Cell::as_text) == Some("no-base")).count();
+    let without_base = output
+        .rows
+        .iter()
+        .filter(|row| row.last().and_then(Cell::as_text) == Some("no-base"))
+        .count();
 
     add_facts(args, &total, &mut output);
     if args.group.is_some() {
@@ -150,7 +160,8 @@ fn rates(pair: &Pair) -> (Option<Number>, Option<Number>) {
 }
 
 fn rate_growth(old: Option<Number>, new: Option<Number>) -> Option<Number> {
-    old.zip(new).and_then(|(old, new)| fraction_of_base(new.minus(old), old))
+    old.zip(new)
+        .and_then(|(old, new)| fraction_of_base(new.minus(old), old))
 }
 
 fn add_facts(args: &Compare, total: &Pair, output: &mut Output) {
@@ -159,7 +170,11 @@ fn add_facts(args: &Compare, total: &Pair, output: &mut Output) {
     output.fact("old_total", total.old, Kind::Amount);
     output.fact("new_total", total.new, Kind::Amount);
     output.fact("delta", total.delta(), Kind::Amount);
-    output.fact("growth", total.old.and_then(|old| fraction_of_base(total.delta(), old)), Kind::Fraction);
+    output.fact(
+        "growth",
+        total.old.and_then(|old| fraction_of_base(total.delta(), old)),
+        Kind::Fraction,
+    );
     if let (Some(_), Some(_)) = (total.old_days, total.new_days) {
         let (old, new) = rates(total);
         output.fact("old_per_day", old, Kind::Amount);

@@ -141,7 +141,12 @@ fn concentration(args: &Contribution, value: &str, table: &Table<'_>) -> Result<
                     make.largest_item = item();
                 }
             })
-            .or_insert_with(|| Make { total: value, rows: 1, largest: value, largest_item: item() });
+            .or_insert_with(|| Make {
+                total: value,
+                rows: 1,
+                largest: value,
+                largest_item: item(),
+            });
     }
     let share = |make: &Make| make.largest.over(make.total);
     let mut ordered: Vec<(String, Make)> = makes.into_iter().collect();
@@ -164,14 +169,30 @@ fn concentration(args: &Contribution, value: &str, table: &Table<'_>) -> Result<
     output.add_column("without_largest", Kind::Amount);
     output.notes = numbers.notes;
     let total: Number = ordered.iter().map(|(_, make)| make.total).sum();
-    let largest = ordered.iter().map(|(_, make)| make.largest).max_by(|a, b| a.compare(*b));
+    let largest = ordered
+        .iter()
+        .map(|(_, make)| make.largest)
+        .max_by(|a, b| a.compare(*b));
     output.fact("total", total, Kind::Amount);
-    output.fact("rows", ordered.iter().map(|(_, make)| make.rows).sum::<usize>(), Kind::Count);
+    output.fact(
+        "rows",
+        ordered.iter().map(|(_, make)| make.rows).sum::<usize>(),
+        Kind::Count,
+    );
     output.fact("largest", largest, Kind::Amount);
-    output.fact("largest_share", largest.and_then(|largest| largest.over(total)), Kind::Fraction);
+    output.fact(
+        "largest_share",
+        largest.and_then(|largest| largest.over(total)),
+        Kind::Fraction,
+    );
     for (group, make) in ordered {
         let largest_share = share(&make);
-        let mut row = vec![Cell::from(group), Cell::from(make.total), Cell::from(make.rows), Cell::from(make.largest)];
+        let mut row = vec![
+            Cell::from(group),
+            Cell::from(make.total),
+            Cell::from(make.rows),
+            Cell::from(make.largest),
+        ];
         if items.is_some() {
             row.push(make.largest_item.map_or(Cell::Null, Cell::Text));
         }

@@ -41,7 +41,9 @@ pub fn places(number: Number) -> u32 {
         Number::Float(float) if float.abs() >= 1.0 => USUAL_PLACES,
         Number::Float(float) => {
             let leading_zeros = (-float.abs().log10()).floor().to_i32().unwrap_or(0);
-            u32::try_from(leading_zeros + SIGNIFICANT).unwrap_or(USUAL_PLACES).clamp(USUAL_PLACES, MOST_PLACES)
+            u32::try_from(leading_zeros + SIGNIFICANT)
+                .unwrap_or(USUAL_PLACES)
+                .clamp(USUAL_PLACES, MOST_PLACES)
         }
     }
 }
@@ -66,7 +68,11 @@ pub fn percent(fraction: Number) -> String {
 /// A written number with its sign always shown, for changes: `+1,200.00`, `−3.5%`, `0.0%`.
 pub fn signed(written: &str) -> String {
     let is_zero = written.bytes().filter(u8::is_ascii_digit).all(|digit| digit == b'0');
-    if is_zero || written.starts_with('−') { written.to_owned() } else { format!("+{written}") }
+    if is_zero || written.starts_with('−') {
+        written.to_owned()
+    } else {
+        format!("+{written}")
+    }
 }
 
 /// A cell as text, by its column's kind; null is an en dash.
@@ -77,7 +83,9 @@ pub fn cell(cell: &Cell, kind: Kind) -> String {
         (Cell::Number(number), Kind::Fraction) => percent(*number),
         (Cell::Number(number), Kind::Score) => fixed(*number, USUAL_PLACES),
         (Cell::Number(number), Kind::Count) => fixed(*number, 0),
-        (Cell::Number(number), Kind::Amount | Kind::Label | Kind::Period | Kind::Flag | Kind::Reason) => amount(*number),
+        (Cell::Number(number), Kind::Amount | Kind::Label | Kind::Period | Kind::Flag | Kind::Reason) => {
+            amount(*number)
+        }
     }
 }
 

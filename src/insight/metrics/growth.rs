@@ -43,7 +43,12 @@ pub(super) fn compute(args: &Growth, table: &Table<'_>) -> Result<Output, Metric
             advice: "1 compares with the period before, 12 with the same month a year before".to_owned(),
         });
     }
-    let from = From { period: &args.period, value: &args.value, group: args.group.as_ref(), grain: args.grain };
+    let from = From {
+        period: &args.period,
+        value: &args.value,
+        group: args.group.as_ref(),
+        grain: args.grain,
+    };
     let set = SeriesSet::read(table, from)?;
     let mut output = Output::default();
     if let Some(group) = &args.group {
@@ -65,7 +70,9 @@ pub(super) fn compute(args: &Growth, table: &Table<'_>) -> Result<Output, Metric
             let status = status(*value, earlier.map(|(_, value)| *value));
             without_base += usize::from(status == "no-base");
             let delta = value.zip(previous).map(|(value, previous)| value.minus(previous));
-            let growth = delta.zip(previous).and_then(|(delta, base)| fraction_of_base(delta, base));
+            let growth = delta
+                .zip(previous)
+                .and_then(|(delta, base)| fraction_of_base(delta, base));
             let mut row = Vec::with_capacity(output.columns.len());
             if args.group.is_some() {
                 row.push(Cell::from(series.group.as_str()));
@@ -102,9 +109,20 @@ fn status(value: Option<Number>, earlier: Option<Option<Number>>) -> &'static st
 }
 
 fn add_facts(series: &Series, output: &mut Output) {
-    let first = series.points.iter().enumerate().find_map(|(at, (_, value))| value.map(|value| (at, value)));
-    let last = series.points.iter().enumerate().rev().find_map(|(at, (_, value))| value.map(|value| (at, value)));
-    let (Some((first_at, first)), Some((last_at, last))) = (first, last) else { return };
+    let first = series
+        .points
+        .iter()
+        .enumerate()
+        .find_map(|(at, (_, value))| value.map(|value| (at, value)));
+    let last = series
+        .points
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, (_, value))| value.map(|value| (at, value)));
+    let (Some((first_at, first)), Some((last_at, last))) = (first, last) else {
+        return;
+    };
     output.fact("first", first, Kind::Amount);
     output.fact("last", last, Kind::Amount);
     if last_at == first_at {

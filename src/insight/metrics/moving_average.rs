@@ -39,7 +39,12 @@ pub(super) fn compute(args: &MovingAverage, table: &Table<'_>) -> Result<Output,
             advice: "give at least 2 periods, for example 3 months or 7 days".to_owned(),
         });
     }
-    let from = From { period: &args.period, value: &args.value, group: args.group.as_ref(), grain: args.grain };
+    let from = From {
+        period: &args.period,
+        value: &args.value,
+        group: args.group.as_ref(),
+        grain: args.grain,
+    };
     let set = SeriesSet::read(table, from)?;
     let longest = set.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
     if args.window > longest {
@@ -59,7 +64,9 @@ pub(super) fn compute(args: &MovingAverage, table: &Table<'_>) -> Result<Output,
     output.notes.extend(set.gaps());
     for series in &set.series {
         for (position, (start, value)) in series.points.iter().enumerate() {
-            let window = (position + 1).checked_sub(args.window).and_then(|first| series.points.get(first..=position));
+            let window = (position + 1)
+                .checked_sub(args.window)
+                .and_then(|first| series.points.get(first..=position));
             let sum = window.and_then(|window| window.iter().map(|(_, value)| *value).sum::<Option<Number>>());
             let mut row = Vec::with_capacity(output.columns.len());
             if args.group.is_some() {

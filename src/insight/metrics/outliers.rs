@@ -70,10 +70,19 @@ pub(super) enum Flag {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
     /// `by`: how many values the median is of.
-    Judged { median: Number, z: f64, by: usize, flag: Flag },
-    TooFew { have: usize },
+    Judged {
+        median: Number,
+        z: f64,
+        by: usize,
+        flag: Flag,
+    },
+    TooFew {
+        have: usize,
+    },
     /// The MAD is zero: more than half of the values are the median.
-    NoSpread { median: Number },
+    NoSpread {
+        median: Number,
+    },
     /// The group has no value in the last period.
     Absent,
 }
@@ -91,7 +100,13 @@ impl Verdict {
     }
 
     fn is_flagged(&self) -> bool {
-        matches!(self, Verdict::Judged { flag: Flag::High | Flag::Low, .. })
+        matches!(
+            self,
+            Verdict::Judged {
+                flag: Flag::High | Flag::Low,
+                ..
+            }
+        )
     }
 
     fn z(&self) -> Option<f64> {
@@ -127,7 +142,10 @@ pub(super) fn judge(value: Option<Number>, sample: &[Number], threshold: f64) ->
     };
     let deviations = sorted(sample.iter().map(|x| x.minus(center).abs()).collect());
     let spread = median(&deviations).filter(|spread| !spread.is_zero());
-    let Some(z) = spread.and_then(|spread| value.minus(center).over(spread)).map(|z| NORMAL_MAD * z.to_f64()) else {
+    let Some(z) = spread
+        .and_then(|spread| value.minus(center).over(spread))
+        .map(|z| NORMAL_MAD * z.to_f64())
+    else {
         return Verdict::NoSpread { median: center };
     };
     let flag = match z {
@@ -135,7 +153,12 @@ pub(super) fn judge(value: Option<Number>, sample: &[Number], threshold: f64) ->
         _ if z < -threshold => Flag::Low,
         _ => Flag::Usual,
     };
-    Verdict::Judged { median: center, z, by: sample.len(), flag }
+    Verdict::Judged {
+        median: center,
+        z,
+        by: sample.len(),
+        flag,
+    }
 }
 
 /// One group with its verdicts.
@@ -153,7 +176,10 @@ impl Judged {
     }
 
     fn largest_z(&self) -> f64 {
-        self.verdicts().filter_map(|(_, verdict)| verdict.z()).map(f64::abs).fold(0.0, f64::max)
+        self.verdicts()
+            .filter_map(|(_, verdict)| verdict.z())
+            .map(f64::abs)
+            .fold(0.0, f64::max)
     }
 
     /// The flagged verdict with the largest z, or else the first code.
@@ -162,7 +188,10 @@ impl Judged {
         let flagged = self.verdicts().filter(|(_, verdict)| verdict.is_flagged());
         let worst = flagged.max_by(|(_, a), (_, b)| z(a).total_cmp(&z(b)));
         let judged = || self.verdicts().find(|(_, verdict)| verdict.z().is_some());
-        worst.or_else(judged).or_else(|| self.verdicts().next()).map_or("ok", |(_, verdict)| verdict.code())
+        worst
+            .or_else(judged)
+            .or_else(|| self.verdicts().next())
+            .map_or("ok", |(_, verdict)| verdict.code())
     }
 }
 
@@ -180,7 +209,11 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
             advice: "give a positive number; 3.5 is usual".to_owned(),
         });
     }
-    let against = args.against.unwrap_or(if args.period.is_some() { Against::Both } else { Against::Peers });
+    let against = args.against.unwrap_or(if args.period.is_some() {
+        Against::Both
+    } else {
+        Against::Peers
+    });
     let mut output = Output::default();
     let histories = read(args, against, table, &mut output)?;
     let peers: Vec<Number> = histories.iter().filter_map(|(_, value, _)| *value).collect();
@@ -193,12 +226,19 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
             value,
         })
         .collect();
-    judged.sort_by(|a, b| b.largest_z().total_cmp(&a.largest_z()).then_with(|| a.group.cmp(&b.group)));
+    judged.sort_by(|a, b| {
+        b.largest_z()
+            .total_cmp(&a.largest_z())
+            .then_with(|| a.group.cmp(&b.group))
+    });
 
     let heading = heading(&args.group);
     output.add_column(&heading, Kind::Label);
     output.add_column(&args.value, Kind::Amount);
-    for (name, asked) in [("peer", against != Against::History), ("history", against != Against::Peers)] {
+    for (name, asked) in [
+        ("peer", against != Against::History),
+        ("history", against != Against::Peers),
+    ] {
         if asked {
             output.add_column(&format!("{name}_median"), Kind::Amount);
             output.add_column(&format!("{name}_z"), Kind::Score);
@@ -208,9 +248,14 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
     output.add_column("flag", Kind::Flag);
     output.add_column("reason", Kind::Reason);
     output.fact("threshold", threshold, Kind::Score);
-    let flagged = judged.iter().filter(|judged| judged.verdicts().any(|(_, verdict)| verdict.is_flagged())).count();
+    let flagged = judged
+        .iter()
+        .filter(|judged| judged.verdicts().any(|(_, verdict)| verdict.is_flagged()))
+        .count();
     output.fact("flagged", flagged, Kind::Count);
-    let peer_median = judged.iter().find_map(|judged| judged.peers.as_ref().and_then(Verdict::median));
+    let peer_median = judged
+        .iter()
+        .find_map(|judged| judged.peers.as_ref().and_then(Verdict::median));
     if peer_median.is_some() {
         output.fact("peer_median", peer_median, Kind::Amount);
     }
@@ -222,7 +267,12 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
 /// Each group's judged value and the values before it.
 type History = (String, Option<Number>, Vec<Number>);
 
-fn read(args: &Outliers, against: Against, table: &Table<'_>, output: &mut Output) -> Result<Vec<History>, MetricError> {
+fn read(
+    args: &Outliers,
+    against: Against,
+    table: &Table<'_>,
+    output: &mut Output,
+) -> Result<Vec<History>, MetricError> {
     let Some(period) = &args.period else {
         if against != Against::Peers {
             return Err(MetricError::BadArgument {
@@ -239,11 +289,24 @@ fn read(args: &Outliers, against: Against, table: &Table<'_>, output: &mut Outpu
         }
         output.notes.extend(numbers.notes);
         let pairs = groups.into_iter().zip(numbers.values);
-        return Ok(pairs.filter(|(_, value)| value.is_some()).map(|(group, value)| (group, value, Vec::new())).collect());
+        return Ok(pairs
+            .filter(|(_, value)| value.is_some())
+            .map(|(group, value)| (group, value, Vec::new()))
+            .collect());
     };
-    let from = From { period, value: &args.value, group: Some(&args.group), grain: args.grain };
+    let from = From {
+        period,
+        value: &args.value,
+        group: Some(&args.group),
+        grain: args.grain,
+    };
     let set = SeriesSet::read(table, from)?;
-    let last = set.series.iter().filter_map(|series| series.points.last()).map(|(start, _)| *start).max();
+    let last = set
+        .series
+        .iter()
+        .filter_map(|series| series.points.last())
+        .map(|(start, _)| *start)
+        .max();
     let label = last.map(|start| set.calendar.label(start)).unwrap_or_default();
     output.fact("period", label.as_str(), Kind::Period);
     let histories: Vec<History> = set
@@ -252,32 +315,56 @@ fn read(args: &Outliers, against: Against, table: &Table<'_>, output: &mut Outpu
         .map(|series| {
             let value = series.points.last().and_then(|(_, value)| *value);
             let before = series.points.len().saturating_sub(1);
-            let history = series.points.iter().take(before).filter_map(|(_, value)| *value).collect();
+            let history = series
+                .points
+                .iter()
+                .take(before)
+                .filter_map(|(_, value)| *value)
+                .collect();
             (series.group, value, history)
         })
         .collect();
-    let absent: Vec<String> =
-        histories.iter().filter(|(_, value, _)| value.is_none()).map(|(group, _, _)| group.clone()).collect();
+    let absent: Vec<String> = histories
+        .iter()
+        .filter(|(_, value, _)| value.is_none())
+        .map(|(group, _, _)| group.clone())
+        .collect();
     if !absent.is_empty() {
-        output.notes.push(Note::AbsentFromLast { names: absent, period: label });
+        output.notes.push(Note::AbsentFromLast {
+            names: absent,
+            period: label,
+        });
     }
     output.notes.extend(set.notes);
     Ok(histories)
 }
 
 fn add_notes(judged: &[Judged], peers: usize, output: &mut Output) {
-    let first_peer = judged.iter().filter_map(|judged| judged.peers.as_ref()).find(|verdict| **verdict != Verdict::Absent);
+    let first_peer = judged
+        .iter()
+        .filter_map(|judged| judged.peers.as_ref())
+        .find(|verdict| **verdict != Verdict::Absent);
     match first_peer {
-        Some(Verdict::TooFew { .. }) => output.notes.push(Note::TooFewPeers { groups: peers, needed: FEWEST }),
+        Some(Verdict::TooFew { .. }) => output.notes.push(Note::TooFewPeers {
+            groups: peers,
+            needed: FEWEST,
+        }),
         Some(Verdict::NoSpread { median }) => output.notes.push(Note::NoPeerSpread { median: *median }),
         Some(Verdict::Judged { .. } | Verdict::Absent) | None => {}
     }
     let names = |is: fn(&Verdict) -> bool| -> Vec<String> {
-        judged.iter().filter(|judged| judged.history.as_ref().is_some_and(is)).map(|judged| judged.group.clone()).collect()
+        judged
+            .iter()
+            .filter(|judged| judged.history.as_ref().is_some_and(is))
+            .map(|judged| judged.group.clone())
+            .collect()
     };
     let too_little = names(|verdict| matches!(verdict, Verdict::TooFew { .. }));
     if !too_little.is_empty() {
-        output.notes.push(Note::TooLittleHistory { names: too_little, needed: FEWEST });
+        output.notes.push(Note::TooLittleHistory {
+            names: too_little,
+            needed: FEWEST,
+        });
     }
     let no_spread = names(|verdict| matches!(verdict, Verdict::NoSpread { .. }));
     if !no_spread.is_empty() {

@@ -34,7 +34,11 @@ impl Output {
     }
 
     pub(super) fn fact(&mut self, name: &str, value: impl Into<Cell>, kind: Kind) {
-        self.facts.push(Fact { name: name.to_owned(), value: value.into(), kind });
+        self.facts.push(Fact {
+            name: name.to_owned(),
+            value: value.into(),
+            kind,
+        });
     }
 
     /// The finished table. Notes that say the same are said once.
@@ -80,7 +84,11 @@ pub(super) fn repeated_names(groups: &[String]) -> Vec<String> {
 
 /// Groups and values of the rows that have a value; the others are in `numbers.notes` already.
 pub(super) fn with_values(groups: Vec<String>, values: &[Option<Number>]) -> Vec<(String, Number)> {
-    groups.into_iter().zip(values).filter_map(|(group, value)| value.map(|value| (group, value))).collect()
+    groups
+        .into_iter()
+        .zip(values)
+        .filter_map(|(group, value)| value.map(|value| (group, value)))
+        .collect()
 }
 
 /// Largest value first; equal values by name, so that the order of the rows does not matter.

@@ -51,7 +51,12 @@ enum Side {
 impl Pairs {
     pub(super) fn read(table: &Table<'_>, sides: Sides<'_>) -> Result<Self, MetricError> {
         let groups = table.optional_groups(sides.group)?;
-        let mut collector = Collector { table, adds: sides.group.is_none(), pairs: BTreeMap::new(), rows: 0 };
+        let mut collector = Collector {
+            table,
+            adds: sides.group.is_none(),
+            pairs: BTreeMap::new(),
+            rows: 0,
+        };
         let mut notes = Vec::new();
         let (old_days, new_days) = (days(table, sides.old_days)?, days(table, sides.new_days)?);
         match (sides.period, sides.value) {
@@ -60,30 +65,48 @@ impl Pairs {
                 let numbers = table.numbers(value)?;
                 notes = numbers.notes;
                 for (row, group) in groups.iter().enumerate() {
-                    let Some(side) = of_row.get(row).copied().flatten() else { continue };
+                    let Some(side) = of_row.get(row).copied().flatten() else {
+                        continue;
+                    };
                     let days = if side == Side::Old { &old_days } else { &new_days };
                     collector.add(group, side, at(&numbers.values, row), at(days, row))?;
                 }
             }
             (None, None) => {
                 let (old, new) = (table.numbers(sides.old)?, table.numbers(sides.new)?);
-                notes.extend(old.notes.into_iter().chain(new.notes).filter(|note| !matches!(note, Note::NullsSkipped { .. })));
+                notes.extend(
+                    old.notes
+                        .into_iter()
+                        .chain(new.notes)
+                        .filter(|note| !matches!(note, Note::NullsSkipped { .. })),
+                );
                 for (row, group) in groups.iter().enumerate() {
                     collector.add(group, Side::Old, at(&old.values, row), at(&old_days, row))?;
                     collector.add(group, Side::New, at(&new.values, row), at(&new_days, row))?;
                 }
             }
-            (Some(_), None) => return Err(missing_argument("value", "name the column that is compared, beside `period`")),
+            (Some(_), None) => {
+                return Err(missing_argument(
+                    "value",
+                    "name the column that is compared, beside `period`",
+                ));
+            }
             (None, Some(_)) => {
                 let advice = "name the column that holds the labels, or leave `value` out and name two columns as `old` and `new`";
                 return Err(missing_argument("period", advice));
             }
         }
         let (rows, adds) = (collector.rows, collector.adds);
-        let pairs: Vec<Pair> =
-            collector.pairs.into_values().filter(|pair| pair.old.is_some() || pair.new.is_some()).collect();
+        let pairs: Vec<Pair> = collector
+            .pairs
+            .into_values()
+            .filter(|pair| pair.old.is_some() || pair.new.is_some())
+            .collect();
         if adds && rows > 2 * pairs.len() {
-            notes.push(Note::RowsAdded { groups: pairs.len(), rows: table.rows() });
+            notes.push(Note::RowsAdded {
+                groups: pairs.len(),
+                rows: table.rows(),
+            });
         }
         Ok(Self { pairs, notes })
     }
@@ -91,7 +114,11 @@ impl Pairs {
     /// Notes on groups that occur on one side only.
     pub(super) fn one_sided(&self) -> Vec<Note> {
         let names = |keep: fn(&Pair) -> bool| -> Vec<String> {
-            self.pairs.iter().filter(|pair| keep(pair)).map(|pair| pair.group.clone()).collect()
+            self.pairs
+                .iter()
+                .filter(|pair| keep(pair))
+                .map(|pair| pair.group.clone())
+                .collect()
         };
         let only_old = names(|pair| pair.new.is_none());
         let only_new = names(|pair| pair.old.is_none());
@@ -152,7 +179,8 @@ impl Collector<'_> {
 fn side_of_rows(table: &Table<'_>, column: &str, sides: Sides<'_>) -> Result<Vec<Option<Side>>, MetricError> {
     let texts = table.texts(column)?;
     let matches = |label: &str, text: &str| text.trim() == label.trim();
-    let means_the_same = |label: &str, text: &str| period::day_of(label).is_some_and(|day| period::day_of(text) == Some(day));
+    let means_the_same =
+        |label: &str, text: &str| period::day_of(label).is_some_and(|day| period::day_of(text) == Some(day));
     let chooser = |label: &str| {
         let written = texts.iter().flatten().any(|text| matches(label, text));
         let meant = texts.iter().flatten().any(|text| means_the_same(label, text));
@@ -164,7 +192,11 @@ fn side_of_rows(table: &Table<'_>, column: &str, sides: Sides<'_>) -> Result<Vec
     };
     let (old_as_written, new_as_written) = (chooser(sides.old)?, chooser(sides.new)?);
     let is = |label: &str, as_written: bool, text: &str| {
-        if as_written { matches(label, text) } else { means_the_same(label, text) }
+        if as_written {
+            matches(label, text)
+        } else {
+            means_the_same(label, text)
+        }
     };
     let side = |text: &Option<String>| {
         let text = text.as_deref()?;
@@ -210,5 +242,9 @@ fn at(values: &[Option<Number>], row: usize) -> Option<Number> {
 }
 
 fn missing_argument(argument: &'static str, advice: &str) -> MetricError {
-    MetricError::BadArgument { argument, value: "missing".to_owned(), advice: advice.to_owned() }
+    MetricError::BadArgument {
+        argument,
+        value: "missing".to_owned(),
+        advice: advice.to_owned(),
+    }
 }

@@ -124,9 +124,23 @@ pub(super) fn read<'a>(
     };
     let week_start = distinct.first().map_or(Weekday::Monday, |day| day.weekday());
     let weekly = style == Style::Day && distinct.iter().all(|day| day.weekday() == week_start);
-    let grain = grain.map_or_else(|| natural_grain(style, &distinct, weekly), |grain| grain.max(style.finest()));
-    let week_start = if weekly && grain == Grain::Week { week_start } else { Weekday::Monday };
-    Ok((days, Calendar { grain, week_start, style }))
+    let grain = grain.map_or_else(
+        || natural_grain(style, &distinct, weekly),
+        |grain| grain.max(style.finest()),
+    );
+    let week_start = if weekly && grain == Grain::Week {
+        week_start
+    } else {
+        Weekday::Monday
+    };
+    Ok((
+        days,
+        Calendar {
+            grain,
+            week_start,
+            style,
+        },
+    ))
 }
 
 fn natural_grain(style: Style, distinct: &[Date], weekly: bool) -> Grain {
@@ -134,7 +148,11 @@ fn natural_grain(style: Style, distinct: &[Date], weekly: bool) -> Grain {
         Style::Week | Style::Month | Style::Quarter | Style::Year => style.finest(),
         Style::Day if distinct.len() >= 2 && distinct.iter().all(|day| day.day() == 1) => {
             let first_month = distinct.first().map_or(1, |day| day.month());
-            let every = |months: i8| distinct.iter().all(|day| (day.month() - first_month).rem_euclid(months) == 0);
+            let every = |months: i8| {
+                distinct
+                    .iter()
+                    .all(|day| (day.month() - first_month).rem_euclid(months) == 0)
+            };
             if every(12) {
                 Grain::Year
             } else if distinct.len() >= 3 && first_month % 3 == 1 && every(3) {
@@ -173,7 +191,10 @@ fn parse(label: &str) -> Option<(Date, Style)> {
             let (day, time) = day.split_at(day.find(['T', ' ']).unwrap_or(day.len()));
             let is_time = |c: char| c.is_ascii_digit() || matches!(c, 'T' | ' ' | ':' | '.' | '+' | 'Z');
             time.chars().all(is_time).then_some(())?;
-            Some((Date::new(integer(year)?, integer(month)?, integer(day)?).ok()?, Style::Day))
+            Some((
+                Date::new(integer(year)?, integer(month)?, integer(day)?).ok()?,
+                Style::Day,
+            ))
         }
         _ => None,
     }
@@ -186,7 +207,11 @@ fn parse_quarter(year: &str, quarter: &str) -> Option<(Date, Style)> {
 }
 
 fn integer<T: std::str::FromStr>(digits: &str) -> Option<T> {
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| digits.parse().ok())
+        .flatten()
 }
 
 #[cfg(test)]
@@ -237,7 +262,10 @@ mod tests {
 
     #[test]
     fn mixed_spellings_are_refused_by_name() {
-        assert_eq!(read([Some("2005-08"), Some("2005-08-01")].into_iter(), None).unwrap_err(), "2005-08-01");
+        assert_eq!(
+            read([Some("2005-08"), Some("2005-08-01")].into_iter(), None).unwrap_err(),
+            "2005-08-01"
+        );
     }
 
     #[test]
@@ -245,13 +273,22 @@ mod tests {
         let labels = [Some("2005-08-07"), Some("2005-08-14"), Some("2005-08-28")];
         let (days, calendar) = read(labels.into_iter(), None).unwrap();
         let (first, last) = (days[0].unwrap(), days[2].unwrap());
-        let labels: Vec<String> = calendar.between(first, last).unwrap().into_iter().map(|d| calendar.label(d)).collect();
+        let labels: Vec<String> = calendar
+            .between(first, last)
+            .unwrap()
+            .into_iter()
+            .map(|d| calendar.label(d))
+            .collect();
         assert_eq!(labels, ["2005-08-07", "2005-08-14", "2005-08-21", "2005-08-28"]);
     }
 
     #[test]
     fn coarser_grains_fold_days_into_their_first_day() {
-        let (days, calendar) = read([Some("2005-08-31"), Some("2005-07-01")].into_iter(), Some(Grain::Quarter)).unwrap();
+        let (days, calendar) = read(
+            [Some("2005-08-31"), Some("2005-07-01")].into_iter(),
+            Some(Grain::Quarter),
+        )
+        .unwrap();
         let starts: Vec<Date> = days.into_iter().flatten().map(|day| calendar.start_of(day)).collect();
         assert_eq!(starts, [date(2005, 7, 1), date(2005, 7, 1)]);
         assert_eq!(calendar.label(starts[0]), "2005-Q3");

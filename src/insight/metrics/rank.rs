@@ -58,7 +58,11 @@ pub(super) fn compute(args: &Rank, table: &Table<'_>) -> Result<Output, MetricEr
         output.notes.push(Note::SameName { names: repeated });
     }
     output.fact("groups", ranked.len(), Kind::Count);
-    output.fact("total", ranked.iter().map(|(_, value)| *value).sum::<Number>(), Kind::Amount);
+    output.fact(
+        "total",
+        ranked.iter().map(|(_, value)| *value).sum::<Number>(),
+        Kind::Amount,
+    );
     let count = ranked.len();
     let mut rank = 0;
     let mut before: Option<Number> = None;
@@ -68,10 +72,14 @@ pub(super) fn compute(args: &Rank, table: &Table<'_>) -> Result<Output, MetricEr
             before = Some(value);
         }
         if args.top.is_some_and(|top| rank > top) {
-            output.notes.push(Note::AfterTop { left_out: count - position });
+            output.notes.push(Note::AfterTop {
+                left_out: count - position,
+            });
             break;
         }
-        output.rows.push(vec![Cell::from(rank), Cell::from(group), Cell::from(value)]);
+        output
+            .rows
+            .push(vec![Cell::from(rank), Cell::from(group), Cell::from(value)]);
     }
     Ok(output)
 }

@@ -72,25 +72,49 @@ impl SeriesSet {
         }
         if added > 0 {
             let periods = by_group.values().map(BTreeMap::len).sum();
-            notes.push(Note::PeriodsAdded { rows: periods + added, periods });
+            notes.push(Note::PeriodsAdded {
+                rows: periods + added,
+                periods,
+            });
         }
-        let last = by_group.values().filter_map(|points| points.keys().next_back()).max().copied();
-        let series = by_group.into_iter().map(|(group, points)| filled(group, points, calendar, last)).collect::<Option<_>>();
+        let last = by_group
+            .values()
+            .filter_map(|points| points.keys().next_back())
+            .max()
+            .copied();
+        let series = by_group
+            .into_iter()
+            .map(|(group, points)| filled(group, points, calendar, last))
+            .collect::<Option<_>>();
         let series = series.ok_or_else(|| MetricError::BadArgument {
             argument: "period",
             value: format!("`{}`", from.period),
-            advice: format!("it spans more than {MOST_PERIODS} periods; give a coarser `grain`, or look for a date far off"),
+            advice: format!(
+                "it spans more than {MOST_PERIODS} periods; give a coarser `grain`, or look for a date far off"
+            ),
         })?;
-        Ok(Self { calendar, series, notes })
+        Ok(Self {
+            calendar,
+            series,
+            notes,
+        })
     }
 
     /// Notes on the periods without data, for each series.
     pub(super) fn gaps(&self) -> Vec<Note> {
         let missing = |series: &Series| -> Vec<String> {
-            series.points.iter().filter(|(_, value)| value.is_none()).map(|(start, _)| self.calendar.label(*start)).collect()
+            series
+                .points
+                .iter()
+                .filter(|(_, value)| value.is_none())
+                .map(|(start, _)| self.calendar.label(*start))
+                .collect()
         };
         let notes = self.series.iter().map(|series| (series.group.clone(), missing(series)));
-        notes.filter(|(_, periods)| !periods.is_empty()).map(|(group, periods)| Note::MissingPeriods { periods, group }).collect()
+        notes
+            .filter(|(_, periods)| !periods.is_empty())
+            .map(|(group, periods)| Note::MissingPeriods { periods, group })
+            .collect()
     }
 }
 
@@ -101,9 +125,15 @@ fn filled(
     last: Option<Date>,
 ) -> Option<Series> {
     let (Some(first), Some(last)) = (points.keys().next().copied(), last) else {
-        return Some(Series { group, points: Vec::new() });
+        return Some(Series {
+            group,
+            points: Vec::new(),
+        });
     };
     let starts = calendar.between(first, last)?;
-    let points = starts.into_iter().map(|start| (start, points.get(&start).copied().flatten())).collect();
+    let points = starts
+        .into_iter()
+        .map(|start| (start, points.get(&start).copied().flatten()))
+        .collect();
     Some(Series { group, points })
 }

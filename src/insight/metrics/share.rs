@@ -46,10 +46,14 @@ pub(super) fn compute(args: &Share, table: &Table<'_>) -> Result<Output, MetricE
     }
     let has_negative = shared.iter().any(|(_, value)| value.is_negative());
     if has_negative {
-        output.notes.push(Note::NegativeValues { column: args.value.clone() });
+        output.notes.push(Note::NegativeValues {
+            column: args.value.clone(),
+        });
     }
     if total.is_zero() {
-        output.notes.push(Note::ZeroTotal { column: args.value.clone() });
+        output.notes.push(Note::ZeroTotal {
+            column: args.value.clone(),
+        });
     }
     let mut running = Number::ZERO;
     let mut cumulative = Vec::with_capacity(shared.len());
@@ -59,7 +63,12 @@ pub(super) fn compute(args: &Share, table: &Table<'_>) -> Result<Output, MetricE
         let (share, so_far) = (value.over(total), running.over(total));
         herfindahl += share.map_or(0.0, |share| share.to_f64().powi(2));
         cumulative.push(so_far);
-        output.rows.push(vec![Cell::from(group), Cell::from(value), Cell::from(share), Cell::from(so_far)]);
+        output.rows.push(vec![
+            Cell::from(group),
+            Cell::from(value),
+            Cell::from(share),
+            Cell::from(so_far),
+        ]);
     }
     output.fact("total", total, Kind::Amount);
     output.fact("groups", cumulative.len(), Kind::Count);
@@ -71,7 +80,10 @@ pub(super) fn compute(args: &Share, table: &Table<'_>) -> Result<Output, MetricE
         if !has_negative {
             // A running share that is 0.8 but for float noise has reached it.
             let reached = |so_far: &Option<Number>| so_far.is_some_and(|share| share.to_f64() >= PARETO - 1e-12);
-            let needed = cumulative.iter().position(reached).map_or(cumulative.len(), |position| position + 1);
+            let needed = cumulative
+                .iter()
+                .position(reached)
+                .map_or(cumulative.len(), |position| position + 1);
             output.fact("groups_for_80_percent", needed, Kind::Count);
             output.fact("herfindahl", Number::Float(herfindahl), Kind::Score);
         }

@@ -1,6 +1,6 @@
 //! The input of a metric function: a frame's columns read as numbers, group names or periods.
 
-use jiff::ToSpan;
+use jiff::Span;
 use jiff::civil::{Date, date};
 use polars::prelude::{AnyValue, DataFrame, Series, TimeUnit};
 use rust_decimal::Decimal;
@@ -34,9 +34,15 @@ pub(super) struct Numbers {
 impl<'a> Table<'a> {
     /// The table of `frame`; an error when it has no rows.
     pub(super) fn new(frame: &'a DataFrame, context: Context<'a>) -> Result<Self, MetricError> {
-        let table = Self { frame, source: context.source, language: context.language };
+        let table = Self {
+            frame,
+            source: context.source,
+            language: context.language,
+        };
         if frame.height() == 0 {
-            return Err(MetricError::NoRows { source_id: table.source.to_owned() });
+            return Err(MetricError::NoRows {
+                source_id: table.source.to_owned(),
+            });
         }
         Ok(table)
     }
@@ -60,10 +66,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    pub(super) fn has_column(&self, name: &str) -> bool {
-        self.series(name).is_ok()
-    }
-
     /// The column called `name` as numbers.
     ///
     /// Text that holds numbers is read as numbers, blank text as null, `12%` as 0.12. All values come out exact or none.
@@ -78,14 +80,24 @@ impl<'a> Table<'a> {
         let mut notes = Vec::new();
         let nulls = values.iter().filter(|value| value.is_none()).count();
         if nulls == values.len() {
-            notes.push(Note::AllNull { column: name.to_owned() });
+            notes.push(Note::AllNull {
+                column: name.to_owned(),
+            });
         } else if nulls > 0 {
-            notes.push(Note::NullsSkipped { column: name.to_owned(), nulls });
+            notes.push(Note::NullsSkipped {
+                column: name.to_owned(),
+                nulls,
+            });
         }
         if series.dtype().is_string() && nulls < values.len() {
-            notes.push(Note::TextReadAsNumbers { column: name.to_owned() });
+            notes.push(Note::TextReadAsNumbers {
+                column: name.to_owned(),
+            });
         }
-        Ok(Numbers { values: exact_or_float(values), notes })
+        Ok(Numbers {
+            values: exact_or_float(values),
+            notes,
+        })
     }
 
     fn numeric_columns(&self) -> Vec<String> {
@@ -111,7 +123,16 @@ impl<'a> Table<'a> {
             }
         }
         let missing = say_no_name(self.language);
-        Ok(names.into_iter().map(|parts| if parts.is_empty() { missing.to_owned() } else { parts.join(" ") }).collect())
+        Ok(names
+            .into_iter()
+            .map(|parts| {
+                if parts.is_empty() {
+                    missing.to_owned()
+                } else {
+                    parts.join(" ")
+                }
+            })
+            .collect())
     }
 
     /// As [`Table::groups`], with the empty name for every row when no column is given.
@@ -128,7 +149,11 @@ impl<'a> Table<'a> {
     }
 
     /// The first day of each row's period, and the calendar they are in.
-    pub(super) fn periods(&self, column: &str, grain: Option<Grain>) -> Result<(Vec<Option<Date>>, Calendar), MetricError> {
+    pub(super) fn periods(
+        &self,
+        column: &str,
+        grain: Option<Grain>,
+    ) -> Result<(Vec<Option<Date>>, Calendar), MetricError> {
         let texts = self.texts(column)?;
         let (days, calendar) =
             period::read(texts.iter().map(Option::as_deref), grain).map_err(|example| MetricError::NotPeriods {
@@ -136,11 +161,19 @@ impl<'a> Table<'a> {
                 source_id: self.source.to_owned(),
                 example,
             })?;
-        Ok((days.into_iter().map(|day| day.map(|day| calendar.start_of(day))).collect(), calendar))
+        Ok((
+            days.into_iter()
+                .map(|day| day.map(|day| calendar.start_of(day)))
+                .collect(),
+            calendar,
+        ))
     }
 
     pub(super) fn repeated(&self, what: String) -> MetricError {
-        MetricError::Repeated { what, source_id: self.source.to_owned() }
+        MetricError::Repeated {
+            what,
+            source_id: self.source.to_owned(),
+        }
     }
 }
 
@@ -154,7 +187,12 @@ fn exact_or_float(values: Vec<Option<Number>>) -> Vec<Option<Number>> {
             Some(Number::Float(float)) => decimal_of(*float, EXACT_PLACES).map(|decimal| Some(Number::Exact(decimal))),
         })
         .collect();
-    exact.unwrap_or_else(|| values.into_iter().map(|value| value.map(|v| Number::Float(v.to_f64()))).collect())
+    exact.unwrap_or_else(|| {
+        values
+            .into_iter()
+            .map(|value| value.map(|v| Number::Float(v.to_f64())))
+            .collect()
+    })
 }
 
 /// The numbers of a series; `Err` is an example of what is no number. NaN counts as null.
@@ -171,7 +209,7 @@ pub(super) fn numbers_of(series: &Series) -> Result<Vec<Option<Number>>, String>
 
 /// A cell as a number; `Ok(None)` for null and NaN, `Err` for what is no number.
 pub(crate) fn number_of(value: &AnyValue<'_>) -> Result<Option<Number>, ()> {
-    use AnyValue::*;
+    use AnyValue::{Float32, Float64, Int8, Int16, Int32, Int64, Int128, Null, UInt8, UInt16, UInt32, UInt64};
     let integer = |integer: i64| Ok(Some(Number::from(integer)));
     let float = |float: f64| Ok((!float.is_nan()).then_some(Number::Float(float)));
     match value {
@@ -185,7 +223,7 @@ pub(crate) fn number_of(value: &AnyValue<'_>) -> Result<Option<Number>, ()> {
         Int32(v) => integer(i64::from(*v)),
         Int64(v) => integer(*v),
         Int128(v) => Ok(Some(exact_or_nearest(*v, 0))),
-        Decimal(v, _, scale) => Ok(Some(exact_or_nearest(*v, *scale))),
+        AnyValue::Decimal(v, _, scale) => Ok(Some(exact_or_nearest(*v, *scale))),
         Float32(v) => float(f64::from(*v)),
         Float64(v) => float(*v),
         _ => Err(()),
@@ -193,7 +231,9 @@ pub(crate) fn number_of(value: &AnyValue<'_>) -> Result<Option<Number>, ()> {
 }
 
 fn exact_or_nearest(unscaled: i128, scale: usize) -> Number {
-    let exact = u32::try_from(scale).ok().and_then(|scale| Decimal::try_from_i128_with_scale(unscaled, scale).ok());
+    let exact = u32::try_from(scale)
+        .ok()
+        .and_then(|scale| Decimal::try_from_i128_with_scale(unscaled, scale).ok());
     let power = i32::try_from(scale).unwrap_or(i32::MAX);
     exact.map_or_else(|| Number::Float(unscaled as f64 / 10f64.powi(power)), Number::Exact)
 }
@@ -205,9 +245,14 @@ fn parse_number(text: &str) -> Option<Number> {
         Some(inner) => (inner, true),
         None => (text, false),
     };
-    let (text, percent) = text.strip_suffix('%').map_or((text, false), |text| (text.trim_end(), true));
+    let (text, percent) = text
+        .strip_suffix('%')
+        .map_or((text, false), |text| (text.trim_end(), true));
     let (text, minus) = text.strip_prefix(['-', '−']).map_or((text, false), |text| (text, true));
-    let text = text.strip_prefix(['$', '€', '£', '¥', '￥']).unwrap_or(text).trim_start();
+    let text = text
+        .strip_prefix(['$', '€', '£', '¥', '￥'])
+        .unwrap_or(text)
+        .trim_start();
     let mut number = Number::Exact(Decimal::from_str_exact(&without_separators(text)?).ok()?);
     if percent {
         number = match number {
@@ -215,12 +260,18 @@ fn parse_number(text: &str) -> Option<Number> {
             Number::Float(float) => Number::Float(float / 100.0),
         };
     }
-    Some(if negative != minus { Number::ZERO.minus(number) } else { number })
+    Some(if negative != minus {
+        Number::ZERO.minus(number)
+    } else {
+        number
+    })
 }
 
 /// `1,234,567.8` without its commas; `None` when they do not stand between groups of three digits.
 fn without_separators(text: &str) -> Option<String> {
-    let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) = text
+        .split_once('.')
+        .map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
     let mut groups = whole.split(',');
     let first = groups.next()?;
     let rest: Vec<&str> = groups.collect();
@@ -236,7 +287,9 @@ pub(crate) fn text_of(value: &AnyValue<'_>) -> Option<String> {
         AnyValue::Null => None,
         AnyValue::String(text) => Some((*text).to_owned()),
         AnyValue::StringOwned(text) => Some(text.to_string()),
-        AnyValue::Date(days) => Some(day_from_epoch(i64::from(*days)).map_or_else(|| days.to_string(), |day| day.to_string())),
+        AnyValue::Date(days) => {
+            Some(day_from_epoch(i64::from(*days)).map_or_else(|| days.to_string(), |day| day.to_string()))
+        }
         AnyValue::Datetime(ticks, unit, _) => Some(datetime_text(*ticks, *unit)),
         AnyValue::DatetimeOwned(ticks, unit, _) => Some(datetime_text(*ticks, *unit)),
         AnyValue::Float64(float) => Some(float.to_string()),
@@ -249,7 +302,7 @@ pub(crate) fn text_of(value: &AnyValue<'_>) -> Option<String> {
 }
 
 fn day_from_epoch(days: i64) -> Option<Date> {
-    date(1970, 1, 1).checked_add(days.try_days().ok()?).ok()
+    date(1970, 1, 1).checked_add(Span::new().try_days(days).ok()?).ok()
 }
 
 fn datetime_text(ticks: i64, unit: TimeUnit) -> String {

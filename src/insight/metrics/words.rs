@@ -11,31 +11,82 @@ const NAMES_IN_NOTE: usize = 8;
 /// What a reader must know about a computation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Note {
-    AllNull { column: String },
-    NullsSkipped { column: String, nulls: usize },
-    TextReadAsNumbers { column: String },
+    AllNull {
+        column: String,
+    },
+    NullsSkipped {
+        column: String,
+        nulls: usize,
+    },
+    TextReadAsNumbers {
+        column: String,
+    },
     /// Several rows bear the same name and are treated as different groups.
-    SameName { names: Vec<String> },
-    RowsAdded { groups: usize, rows: usize },
-    NegativeValues { column: String },
-    ZeroTotal { column: String },
-    NoBase { count: usize },
-    MissingPeriods { periods: Vec<String>, group: String },
-    PeriodsAdded { rows: usize, periods: usize },
-    RowsWithoutPeriod { rows: usize },
-    OnlyOld { names: Vec<String> },
-    OnlyNew { names: Vec<String> },
+    SameName {
+        names: Vec<String>,
+    },
+    RowsAdded {
+        groups: usize,
+        rows: usize,
+    },
+    NegativeValues {
+        column: String,
+    },
+    ZeroTotal {
+        column: String,
+    },
+    NoBase {
+        count: usize,
+    },
+    MissingPeriods {
+        periods: Vec<String>,
+        group: String,
+    },
+    PeriodsAdded {
+        rows: usize,
+        periods: usize,
+    },
+    RowsWithoutPeriod {
+        rows: usize,
+    },
+    OnlyOld {
+        names: Vec<String>,
+    },
+    OnlyNew {
+        names: Vec<String>,
+    },
     DaysOfTotalUnknown,
     TotalUnchanged,
-    TooFewPeers { groups: usize, needed: usize },
-    NoPeerSpread { median: Number },
-    TooLittleHistory { names: Vec<String>, needed: usize },
-    NoHistorySpread { names: Vec<String> },
-    AbsentFromLast { names: Vec<String>, period: String },
-    NoTarget { names: Vec<String> },
-    TargetZero { names: Vec<String> },
-    OutsideWindow { rows: usize },
-    AfterTop { left_out: usize },
+    TooFewPeers {
+        groups: usize,
+        needed: usize,
+    },
+    NoPeerSpread {
+        median: Number,
+    },
+    TooLittleHistory {
+        names: Vec<String>,
+        needed: usize,
+    },
+    NoHistorySpread {
+        names: Vec<String>,
+    },
+    AbsentFromLast {
+        names: Vec<String>,
+        period: String,
+    },
+    NoTarget {
+        names: Vec<String>,
+    },
+    TargetZero {
+        names: Vec<String>,
+    },
+    OutsideWindow {
+        rows: usize,
+    },
+    AfterTop {
+        left_out: usize,
+    },
 }
 
 impl Note {
@@ -52,8 +103,13 @@ impl Note {
             Note::AllNull { column } => format!("`{column}` has no values at all"),
             Note::NullsSkipped { column, nulls } => format!("{} without `{column}` left out", rows(nulls)),
             Note::TextReadAsNumbers { column } => format!("`{column}` is text and was read as numbers"),
-            Note::SameName { names } => format!("the same name stands for several rows, kept apart: {}", enough(names, ", ")),
-            Note::RowsAdded { groups, rows } => format!("{rows} rows added up into {}", plural(*groups, "group", "groups")),
+            Note::SameName { names } => format!(
+                "the same name stands for several rows, kept apart: {}",
+                enough(names, ", ")
+            ),
+            Note::RowsAdded { groups, rows } => {
+                format!("{rows} rows added up into {}", plural(*groups, "group", "groups"))
+            }
             Note::NegativeValues { column } => {
                 format!("`{column}` has negative values, so shares can be below 0% or above 100%")
             }
@@ -61,25 +117,35 @@ impl Note {
             Note::NoBase { count } => {
                 format!("no percentage where the base is zero or negative ({count} of the rows)")
             }
-            Note::MissingPeriods { periods, group } if group.is_empty() => format!("no data in {}", enough(periods, ", ")),
+            Note::MissingPeriods { periods, group } if group.is_empty() => {
+                format!("no data in {}", enough(periods, ", "))
+            }
             Note::MissingPeriods { periods, group } => format!("{group}: no data in {}", enough(periods, ", ")),
             Note::PeriodsAdded { rows, periods } => format!("{rows} rows added up into {periods} periods"),
             Note::RowsWithoutPeriod { rows: count } => format!("{} without a date left out", rows(count)),
             Note::OnlyOld { names } => format!("only in the old period: {}", enough(names, ", ")),
             Note::OnlyNew { names } => format!("only in the new period: {}", enough(names, ", ")),
-            Note::DaysOfTotalUnknown => {
-                "day counts differ by group, so the total has no per-day comparison".to_owned()
-            }
+            Note::DaysOfTotalUnknown => "day counts differ by group, so the total has no per-day comparison".to_owned(),
             Note::TotalUnchanged => "the total did not change, so there are no contributions to it".to_owned(),
             Note::TooFewPeers { groups, needed } => format!(
                 "{} too few to judge anyone against peers (at least {needed} are needed)",
-                if *groups == 1 { "1 value is".to_owned() } else { format!("{groups} values are") }
+                if *groups == 1 {
+                    "1 value is".to_owned()
+                } else {
+                    format!("{groups} values are")
+                }
             ),
             Note::NoPeerSpread { median } => {
-                format!("more than half of the values are {}, so peers have no spread to judge by", amount(*median))
+                format!(
+                    "more than half of the values are {}, so peers have no spread to judge by",
+                    amount(*median)
+                )
             }
             Note::TooLittleHistory { names, needed } => {
-                format!("fewer than {needed} earlier periods, so no judgement by history: {}", enough(names, ", "))
+                format!(
+                    "fewer than {needed} earlier periods, so no judgement by history: {}",
+                    enough(names, ", ")
+                )
             }
             Note::NoHistorySpread { names } => {
                 format!("history without spread, so no judgement by it: {}", enough(names, ", "))
@@ -102,7 +168,9 @@ impl Note {
             Note::NegativeValues { column } => format!("`{column}` 含负值，占比可能低于 0% 或高于 100%"),
             Note::ZeroTotal { column } => format!("`{column}` 合计为零，无法计算占比"),
             Note::NoBase { count } => format!("基数为零或负数时不计算百分比（{count} 行）"),
-            Note::MissingPeriods { periods, group } if group.is_empty() => format!("以下时段没有数据：{}", enough(periods, "、")),
+            Note::MissingPeriods { periods, group } if group.is_empty() => {
+                format!("以下时段没有数据：{}", enough(periods, "、"))
+            }
             Note::MissingPeriods { periods, group } => format!("{group}：以下时段没有数据：{}", enough(periods, "、")),
             Note::PeriodsAdded { rows, periods } => format!("{rows} 行合并为 {periods} 个时段"),
             Note::RowsWithoutPeriod { rows } => format!("{rows} 行没有日期，未计入"),
@@ -110,7 +178,9 @@ impl Note {
             Note::OnlyNew { names } => format!("仅出现在新时段：{}", enough(names, "、")),
             Note::DaysOfTotalUnknown => "各组天数不同，合计不作日均比较".to_owned(),
             Note::TotalUnchanged => "合计没有变化，无法计算贡献度".to_owned(),
-            Note::TooFewPeers { groups, needed } => format!("只有 {groups} 个数值，不足以与同组比较（至少需要 {needed} 个）"),
+            Note::TooFewPeers { groups, needed } => {
+                format!("只有 {groups} 个数值，不足以与同组比较（至少需要 {needed} 个）")
+            }
             Note::NoPeerSpread { median } => format!("过半数值都是 {}，同组没有离散度可供判断", amount(*median)),
             Note::TooLittleHistory { names, needed } => {
                 format!("历史时段不足 {needed} 个，不作历史判断：{}", enough(names, "、"))
@@ -149,14 +219,25 @@ fn verdict_in_english(verdict: &Verdict, value: Option<Number>, by: Judge) -> St
         Judge::History => "its own history",
     };
     match verdict {
-        Verdict::Judged { flag: Flag::Usual, z, .. } => format!("in line with {yardstick} (robust z {})", z_score(*z)),
-        Verdict::Judged { flag, z, median, by: count } => format!(
+        Verdict::Judged {
+            flag: Flag::Usual, z, ..
+        } => format!("in line with {yardstick} (robust z {})", z_score(*z)),
+        Verdict::Judged {
+            flag,
+            z,
+            median,
+            by: count,
+        } => format!(
             "far {} {yardstick}: {} against a median of {} {} {count} {} (robust z {})",
             if *flag == Flag::High { "above" } else { "below" },
             value.map_or_else(String::new, amount),
             amount(*median),
             if by == Judge::Peers { "among" } else { "over" },
-            if by == Judge::Peers { "values" } else { "earlier periods" },
+            if by == Judge::Peers {
+                "values"
+            } else {
+                "earlier periods"
+            },
             z_score(*z)
         ),
         Verdict::TooFew { have } => match by {
@@ -177,12 +258,23 @@ fn verdict_in_chinese(verdict: &Verdict, value: Option<Number>, by: Judge) -> St
         Judge::History => "自身历史",
     };
     match verdict {
-        Verdict::Judged { flag: Flag::Usual, z, .. } => format!("与{yardstick}相符（稳健 z 值 {}）", z_score(*z)),
-        Verdict::Judged { flag, z, median, by: count } => format!(
+        Verdict::Judged {
+            flag: Flag::Usual, z, ..
+        } => format!("与{yardstick}相符（稳健 z 值 {}）", z_score(*z)),
+        Verdict::Judged {
+            flag,
+            z,
+            median,
+            by: count,
+        } => format!(
             "远{}于{yardstick}：{}，{}中位数 {}（稳健 z 值 {}）",
             if *flag == Flag::High { "高" } else { "低" },
             value.map_or_else(String::new, amount),
-            if by == Judge::Peers { format!("{count} 个数值的") } else { format!("此前 {count} 个时段的") },
+            if by == Judge::Peers {
+                format!("{count} 个数值的")
+            } else {
+                format!("此前 {count} 个时段的")
+            },
             amount(*median),
             z_score(*z)
         ),
@@ -207,7 +299,12 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 }
 
 fn enough(names: &[String], separator: &str) -> String {
-    let shown = names.iter().take(NAMES_IN_NOTE).map(String::as_str).collect::<Vec<_>>().join(separator);
+    let shown = names
+        .iter()
+        .take(NAMES_IN_NOTE)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(separator);
     match names.len().checked_sub(NAMES_IN_NOTE).filter(|left| *left > 0) {
         Some(left) => format!("{shown} (+{left})"),
         None => shown,
