@@ -2,11 +2,17 @@
 //!
 //! It comes from an Apache Ossie file ([`ossie`]) or is drafted from a catalog ([`draft()`]).
 
+pub mod dates;
 pub mod draft;
+pub mod expression;
 pub mod model;
+pub mod names;
+pub mod paths;
 
+pub use dates::TimeFormat;
 pub use draft::draft;
 pub use model::{
     Additive, Aggregate, CategoryValue, Dataset, DatasetKind, Definition, Direction, Field, FieldRef, Metric,
-    MetricKind, Model, Origin, Relationship, Settings, Source, Unit, Words,
+    MetricKind, Model, Origin, Relationship, Settings, Source, Unit, WeekStart, Words,
 };
+pub use paths::{Path, Step};

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::meaning::semantic::TimeFormat;
 use crate::warehouse::catalog::{DataType, KeySource, Role};
 
 /// Where a model comes from.
@@ -105,8 +106,8 @@ pub struct Field {
     pub unit: Option<Unit>,
     /// Values of a category with what people call them; empty when not known.
     pub values: Vec<CategoryValue>,
-    /// A sample of the field's values, as the database spells them, for telling how dates are written.
-    pub sample: Option<String>,
+    /// How dates are written; `None` for what is not a time.
+    pub time_format: Option<TimeFormat>,
 }
 
 /// One value of a category.
