@@ -38,7 +38,12 @@ pub fn time_format(column: &Column, typed: bool) -> Option<TimeFormat> {
     let profile = column.profile.as_ref();
     let seen: Vec<&str> = profile
         .iter()
-        .flat_map(|p| p.min.iter().chain(p.max.iter()).chain(p.top.iter().map(|(value, _)| value)))
+        .flat_map(|p| {
+            p.min
+                .iter()
+                .chain(p.max.iter())
+                .chain(p.top.iter().map(|(value, _)| value))
+        })
         .map(|value| value.trim())
         .filter(|value| !value.is_empty())
         .collect();
@@ -76,9 +81,8 @@ fn of_values(values: &[&str]) -> Option<TimeFormat> {
 fn is_iso(value: &str) -> bool {
     let bytes = value.as_bytes();
     let mark = |at: usize| bytes.get(at) == Some(&b'-');
-    let digits = |range: std::ops::Range<usize>| {
-        bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
+    let digits =
+        |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     mark(4) && mark(7) && digits(0..4) && digits(5..7) && digits(8..10)
 }
 

@@ -87,7 +87,11 @@ struct Entry {
 /// Words of business with what else they are called; one line a word.
 static LEXICON: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
     let words = |cell: Option<&'static str>| {
-        cell.unwrap_or("").split('|').map(str::trim).filter(|w| !w.is_empty()).collect()
+        cell.unwrap_or("")
+            .split('|')
+            .map(str::trim)
+            .filter(|w| !w.is_empty())
+            .collect()
     };
     include_str!("lexicon.tsv")
         .lines()
@@ -233,7 +237,11 @@ pub fn chinese(readable: &str) -> Vec<String> {
     if let Some(entry) = LEXICON.get(readable).or_else(|| LEXICON.get(one.as_str())) {
         return entry.chinese.iter().map(|word| (*word).to_owned()).collect();
     }
-    let first = |word: &str| LEXICON.get(singular_word(word).as_str()).and_then(|e| e.chinese.first().copied());
+    let first = |word: &str| {
+        LEXICON
+            .get(singular_word(word).as_str())
+            .and_then(|e| e.chinese.first().copied())
+    };
     let parts: Option<Vec<&str>> = readable.split(' ').map(first).collect();
     match parts {
         Some(parts) if parts.len() == 2 => vec![parts.concat()],

@@ -114,7 +114,10 @@ impl Model {
             let steps = before.steps.into_iter().chain([step]).chain(after.steps).collect();
             Some(Path { steps, cost })
         };
-        [around(true), around(false)].into_iter().flatten().min_by_key(|path| path.cost)
+        [around(true), around(false)]
+            .into_iter()
+            .flatten()
+            .min_by_key(|path| path.cost)
     }
 }
 
@@ -264,14 +267,17 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::semantic::draft::tests::sakila_like;
     use crate::meaning::semantic::draft;
+    use crate::meaning::semantic::draft::tests::sakila_like;
 
     #[test]
     fn a_direct_key_wins_and_the_other_ways_are_named() {
         let model = draft(&sakila_like());
         let paths = model.paths("payment", "staff");
-        assert_eq!(paths.first().map(Path::in_words).as_deref(), Some("payment.staff_id = staff.staff_id"));
+        assert_eq!(
+            paths.first().map(Path::in_words).as_deref(),
+            Some("payment.staff_id = staff.staff_id")
+        );
         let others: Vec<String> = paths.iter().skip(1).map(Path::in_words).collect();
         assert!(
             others.contains(&"payment.rental_id = rental.rental_id, rental.staff_id = staff.staff_id".to_owned()),

@@ -17,15 +17,82 @@ const MONEY: &[&str] = &[
 ];
 /// Adding these up means nothing: the average is what people ask for.
 const AVERAGED: &[&str] = &[
-    "price", "rate", "unit", "salary", "wage", "limit", "age", "rating", "score", "length", "duration", "height",
-    "weight", "percent", "percentage", "ratio", "average", "temperature", "year", "discount", "latitude", "longitude",
-    "grade", "gpa", "rank", "level", "humidity", "speed", "pressure",
+    "price",
+    "rate",
+    "unit",
+    "salary",
+    "wage",
+    "limit",
+    "age",
+    "rating",
+    "score",
+    "length",
+    "duration",
+    "height",
+    "weight",
+    "percent",
+    "percentage",
+    "ratio",
+    "average",
+    "temperature",
+    "year",
+    "discount",
+    "latitude",
+    "longitude",
+    "grade",
+    "gpa",
+    "rank",
+    "level",
+    "humidity",
+    "speed",
+    "pressure",
 ];
-const TIME_WORDS: &[&str] = &["date", "time", "day", "timestamp", "datetime", "at", "on", "month", "year"];
-const FREE_TEXT: &[&str] = &["description", "notes", "note", "comment", "comments", "remarks", "bio", "summary", "text"];
+const TIME_WORDS: &[&str] = &[
+    "date",
+    "time",
+    "day",
+    "timestamp",
+    "datetime",
+    "at",
+    "on",
+    "month",
+    "year",
+];
+const FREE_TEXT: &[&str] = &[
+    "description",
+    "notes",
+    "note",
+    "comment",
+    "comments",
+    "remarks",
+    "bio",
+    "summary",
+    "text",
+];
 const CATEGORY: &[&str] = &[
-    "status", "type", "category", "gender", "sex", "country", "city", "state", "region", "segment", "channel", "method",
-    "rating", "class", "kind", "level", "grade", "province", "district", "color", "colour", "size", "department",
+    "status",
+    "type",
+    "category",
+    "gender",
+    "sex",
+    "country",
+    "city",
+    "state",
+    "region",
+    "segment",
+    "channel",
+    "method",
+    "rating",
+    "class",
+    "kind",
+    "level",
+    "grade",
+    "province",
+    "district",
+    "color",
+    "colour",
+    "size",
+    "department",
 ];
 
 /// The fields of a table, one for each column, under names of their own.
@@ -66,7 +133,8 @@ fn field(catalog: &Catalog, table: &Table, column: &Column, name: String) -> Fie
 
 /// The column's name as an ANSI identifier.
 fn quoted(name: &str) -> String {
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    let plain =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
     match plain && crate::warehouse::catalog::quote(Dialect::Sqlite, name) == name {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
@@ -145,7 +213,19 @@ fn has_word(column: &Column, wanted: &[&str]) -> bool {
 }
 
 fn is_money(column: &Column) -> bool {
-    if has_word(column, &["percent", "percentage", "id", "count", "number", "quantity", "units", "tax rate"]) {
+    if has_word(
+        column,
+        &[
+            "percent",
+            "percentage",
+            "id",
+            "count",
+            "number",
+            "quantity",
+            "units",
+            "tax rate",
+        ],
+    ) {
         return false;
     }
     let exact = matches!(column.data_type, DataType::Decimal { .. } | DataType::Float);
@@ -178,11 +258,14 @@ fn unit_of(column: &Column, role: Role) -> Option<Unit> {
 /// Is the largest value seen at most 1, so that the numbers are parts of one rather than of a hundred?
 pub fn at_most_one(column: &Column) -> bool {
     let max = column.profile.as_ref().and_then(|p| p.max.as_ref());
-    max.and_then(|max| max.parse::<f64>().ok()).is_some_and(|max| max <= 1.0)
+    max.and_then(|max| max.parse::<f64>().ok())
+        .is_some_and(|max| max <= 1.0)
 }
 
 fn values_of(column: &Column, role: Role) -> Vec<CategoryValue> {
-    let Some(profile) = column.profile.as_ref() else { return Vec::new() };
+    let Some(profile) = column.profile.as_ref() else {
+        return Vec::new();
+    };
     let is_short_list = profile.distinct > 0 && profile.distinct <= MAX_VALUES as u64;
     if !matches!(role, Role::Category | Role::Flag) || !is_short_list {
         return Vec::new();

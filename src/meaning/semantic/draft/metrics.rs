@@ -8,16 +8,50 @@ use crate::meaning::semantic::{
 use crate::warehouse::catalog::Role;
 
 /// Money in these is owed, planned or paid back; it is not what was sold.
-const NOT_SOLD: &[&str] = &["return", "refund", "target", "quota", "budget", "expense", "salary", "claim", "cost", "plan", "goal"];
+const NOT_SOLD: &[&str] = &[
+    "return", "refund", "target", "quota", "budget", "expense", "salary", "claim", "cost", "plan", "goal",
+];
 /// Money columns that go along with a sale without being it.
-const BESIDE_SALES: &[&str] = &["freight", "tax", "fee", "discount", "cost", "refund", "shipping", "tip", "profit", "balance", "target", "budget"];
+const BESIDE_SALES: &[&str] = &[
+    "freight", "tax", "fee", "discount", "cost", "refund", "shipping", "tip", "profit", "balance", "target", "budget",
+];
 /// Tables whose money is what customers ordered or were billed.
-const ORDERED: &[&str] = &["order", "invoice", "sale", "sales", "transaction", "purchase", "bill", "receipt", "rental", "booking", "checkout"];
+const ORDERED: &[&str] = &[
+    "order",
+    "invoice",
+    "sale",
+    "sales",
+    "transaction",
+    "purchase",
+    "bill",
+    "receipt",
+    "rental",
+    "booking",
+    "checkout",
+];
 const PAID: &[&str] = &["payment", "collection"];
 
 /// What "sales" answers to.
-const SALES_WORDS: &[&str] = &["revenue", "turnover", "income", "sales amount", "total sales", "sales revenue", "sales volume in money", "takings"];
-const SALES_WORDS_ZH: &[&str] = &["销售", "营收", "营业额", "收入", "销售金额", "销售业绩", "业绩", "总销售额"];
+const SALES_WORDS: &[&str] = &[
+    "revenue",
+    "turnover",
+    "income",
+    "sales amount",
+    "total sales",
+    "sales revenue",
+    "sales volume in money",
+    "takings",
+];
+const SALES_WORDS_ZH: &[&str] = &[
+    "销售",
+    "营收",
+    "营业额",
+    "收入",
+    "销售金额",
+    "销售业绩",
+    "业绩",
+    "总销售额",
+];
 
 /// A sum of money that may be what "sales" means.
 struct Candidate {
@@ -30,13 +64,21 @@ struct Candidate {
 
 /// All metrics of a drafted `model`, the one that "sales" means first.
 pub fn metrics(model: &Model) -> Vec<Metric> {
-    let mut list = List { model, metrics: Vec::new() };
+    let mut list = List {
+        model,
+        metrics: Vec::new(),
+    };
     let mut candidates = candidates(model);
     // A stable sort: among equals the table that comes first in the catalog.
     candidates.sort_by_key(|c| std::cmp::Reverse(c.rank));
-    let best = candidates.first().filter(|c| c.rank >= 2).map(|c| (c.dataset, c.expression.clone()));
+    let best = candidates
+        .first()
+        .filter(|c| c.rank >= 2)
+        .map(|c| (c.dataset, c.expression.clone()));
     for candidate in &candidates {
-        let is_best = best.as_ref().is_some_and(|(d, e)| *d == candidate.dataset && *e == candidate.expression);
+        let is_best = best
+            .as_ref()
+            .is_some_and(|(d, e)| *d == candidate.dataset && *e == candidate.expression);
         list.money(candidate, is_best);
     }
     for dataset in model.datasets.iter().filter(|d| d.kind == DatasetKind::Fact) {
@@ -51,11 +93,17 @@ pub fn metrics(model: &Model) -> Vec<Metric> {
 }
 
 fn last_word(phrase: &str) -> String {
-    names::singular(phrase).split([' ', '_']).next_back().unwrap_or_default().to_owned()
+    names::singular(phrase)
+        .split([' ', '_'])
+        .next_back()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn has_word(phrase: &str, wanted: &[&str]) -> bool {
-    names::readable(phrase).split(' ').any(|w| wanted.contains(&w) || wanted.contains(&names::singular(w).as_str()))
+    names::readable(phrase)
+        .split(' ')
+        .any(|w| wanted.contains(&w) || wanted.contains(&names::singular(w).as_str()))
 }
 
 fn candidates(model: &Model) -> Vec<Candidate> {
@@ -108,11 +156,28 @@ fn rank(model: &Model, dataset: &Dataset, column: &str) -> u8 {
 /// `unit_price * quantity * (1 - discount)` of a line table, as a sum.
 fn product(dataset: &Dataset) -> Option<String> {
     let find = |wanted: &[&str]| {
-        let is = |f: &&Field| wanted.contains(&f.words.label.as_str()) && matches!(f.role, Role::Money | Role::Measure | Role::Percentage);
+        let is = |f: &&Field| {
+            wanted.contains(&f.words.label.as_str()) && matches!(f.role, Role::Money | Role::Measure | Role::Percentage)
+        };
         dataset.fields.iter().find(is)
     };
-    let price = find(&["unit price", "price", "price each", "item price", "sale price", "selling price", "sales price"])?;
-    let quantity = find(&["quantity", "quantity ordered", "units", "quantity sold", "units sold", "order quantity"])?;
+    let price = find(&[
+        "unit price",
+        "price",
+        "price each",
+        "item price",
+        "sale price",
+        "selling price",
+        "sales price",
+    ])?;
+    let quantity = find(&[
+        "quantity",
+        "quantity ordered",
+        "units",
+        "quantity sold",
+        "units sold",
+        "order quantity",
+    ])?;
     let of = |field: &Field| format!("{}.{}", dataset.name, field.name);
     let discount = find(&["discount", "discount rate", "discount percent", "discount percentage"]);
     let factor = match discount {
@@ -127,10 +192,16 @@ fn product(dataset: &Dataset) -> Option<String> {
 
 /// The fact that rows of a line table belong to: pointed at, and with a time of its own.
 fn header<'a>(model: &'a Model, dataset: &Dataset) -> Option<&'a Dataset> {
-    let targets = model.relationships.iter().filter(|r| r.from == dataset.name && r.to != dataset.name);
+    let targets = model
+        .relationships
+        .iter()
+        .filter(|r| r.from == dataset.name && r.to != dataset.name);
     let is_header = |d: &&Dataset| d.kind == DatasetKind::Fact && d.time.is_some();
     let is_line = dataset.time.is_none() || has_word(&dataset.name, &["item", "line", "detail"]);
-    targets.filter_map(|r| model.dataset(&r.to)).find(is_header).filter(|_| is_line)
+    targets
+        .filter_map(|r| model.dataset(&r.to))
+        .find(is_header)
+        .filter(|_| is_line)
 }
 
 /// When rows of `dataset` count: by their own time, else by that of the fact they belong to.
@@ -164,7 +235,9 @@ impl List<'_> {
     }
 
     fn money(&mut self, candidate: &Candidate, is_sales: bool) {
-        let Some(dataset) = self.model.datasets.get(candidate.dataset) else { return };
+        let Some(dataset) = self.model.datasets.get(candidate.dataset) else {
+            return;
+        };
         let one = names::singular(&dataset.words.label);
         let own = match candidate.column.split(' ').any(|w| one.split(' ').any(|o| o == w)) {
             true => candidate.column.clone(),
@@ -172,12 +245,21 @@ impl List<'_> {
         };
         let mut metric = simple(self.model, dataset, &candidate.expression, Unit::Money);
         metric.decimals = Some(2);
-        if has_word(&own, &["cost", "return", "refund", "expense", "discount", "tax", "freight", "fee"]) {
+        if has_word(
+            &own,
+            &[
+                "cost", "return", "refund", "expense", "discount", "tax", "freight", "fee",
+            ],
+        ) {
             metric.direction = Direction::DownIsGood;
         }
         match is_sales {
             true => {
-                let mut synonyms: Vec<String> = SALES_WORDS.iter().chain(SALES_WORDS_ZH).map(|w| (*w).to_owned()).collect();
+                let mut synonyms: Vec<String> = SALES_WORDS
+                    .iter()
+                    .chain(SALES_WORDS_ZH)
+                    .map(|w| (*w).to_owned())
+                    .collect();
                 synonyms.push(own.clone());
                 synonyms.push(format!("{one} total"));
                 synonyms.dedup();
@@ -209,9 +291,18 @@ impl List<'_> {
         let many = names::plural(&one);
         let mut metric = simple(self.model, dataset, "COUNT(*)", Unit::Count);
         let chinese = names::chinese(&dataset.words.label);
-        let mut synonyms = vec![format!("number of {many}"), format!("{one} count"), format!("how many {many}")];
+        let mut synonyms = vec![
+            format!("number of {many}"),
+            format!("{one} count"),
+            format!("how many {many}"),
+        ];
         for word in &chinese {
-            synonyms.extend([format!("{word}数"), format!("{word}数量"), format!("{word}笔数"), format!("{word}量")]);
+            synonyms.extend([
+                format!("{word}数"),
+                format!("{word}数量"),
+                format!("{word}笔数"),
+                format!("{word}量"),
+            ]);
         }
         let label_zh = chinese.first().map(|word| format!("{word}数"));
         synonyms.retain(|word| Some(word) != label_zh.as_ref());
@@ -226,13 +317,26 @@ impl List<'_> {
     }
 
     fn quantities(&mut self, dataset: &Dataset) {
-        let is_quantity = |f: &&Field| f.role == Role::Measure && f.aggregation == Some(Aggregate::Sum) && has_word(&f.name, &["quantity", "qty", "units"]);
+        let is_quantity = |f: &&Field| {
+            f.role == Role::Measure
+                && f.aggregation == Some(Aggregate::Sum)
+                && has_word(&f.name, &["quantity", "qty", "units"])
+        };
         for field in dataset.fields.iter().filter(is_quantity) {
             let expression = format!("SUM({}.{})", dataset.name, field.name);
             let mut metric = simple(self.model, dataset, &expression, Unit::Quantity);
             let of_sales = !has_word(&dataset.name, NOT_SOLD);
             let synonyms: &[&str] = match of_sales {
-                true => &["units sold", "items sold", "units", "sales volume", "销量", "销售量", "销售数量", "件数"],
+                true => &[
+                    "units sold",
+                    "items sold",
+                    "units",
+                    "sales volume",
+                    "销量",
+                    "销售量",
+                    "销售数量",
+                    "件数",
+                ],
                 false => &[],
             };
             metric.words = Words {
@@ -284,22 +388,37 @@ impl List<'_> {
     fn active_customers(&mut self, dataset: &Dataset) {
         let whole = header(self.model, dataset).unwrap_or(dataset);
         let is_customer = |r: &&Relationship| {
-            r.from == whole.name && ["customer", "client", "buyer"].contains(&last_word(&r.to).as_str()) && r.from_columns.len() == 1
+            r.from == whole.name
+                && ["customer", "client", "buyer"].contains(&last_word(&r.to).as_str())
+                && r.from_columns.len() == 1
         };
-        let Some(relationship) = self.model.relationships.iter().find(is_customer) else { return };
-        let Some(field) = relationship.from_columns.first().and_then(|c| whole.field_of_column(c)) else { return };
+        let Some(relationship) = self.model.relationships.iter().find(is_customer) else {
+            return;
+        };
+        let Some(field) = relationship.from_columns.first().and_then(|c| whole.field_of_column(c)) else {
+            return;
+        };
         let expression = format!("COUNT(DISTINCT {}.{})", whole.name, field.name);
         let mut metric = simple(self.model, whole, &expression, Unit::Count);
         metric.additive = Additive::None;
         metric.words = Words {
             label: "active customers".into(),
             label_zh: Some("活跃客户数".into()),
-            description: Some(format!("Customers with at least one {}", names::singular(&whole.words.label))),
+            description: Some(format!(
+                "Customers with at least one {}",
+                names::singular(&whole.words.label)
+            )),
             description_zh: None,
-            synonyms: ["buying customers", "customers served", "unique customers", "下单客户数", "成交客户数"]
-                .iter()
-                .map(|w| (*w).to_owned())
-                .collect(),
+            synonyms: [
+                "buying customers",
+                "customers served",
+                "unique customers",
+                "下单客户数",
+                "成交客户数",
+            ]
+            .iter()
+            .map(|w| (*w).to_owned())
+            .collect(),
         };
         self.add("active_customers".into(), whole, metric);
     }

@@ -12,7 +12,13 @@ use crate::meaning::semantic::{Dataset, Model, Origin, Relationship, names};
 use crate::warehouse::catalog::{Catalog, ForeignKey, Table, TableKind};
 
 /// Tables of the engines' own that no question is about.
-const INTERNAL: &[&str] = &["sqlite_sequence", "sqlite_stat1", "sqlite_stat4", "schema_migrations", "alembic_version"];
+const INTERNAL: &[&str] = &[
+    "sqlite_sequence",
+    "sqlite_stat1",
+    "sqlite_stat4",
+    "schema_migrations",
+    "alembic_version",
+];
 
 /// Drafts a model of `catalog`, using profiles where columns have them. Never fails: what cannot be told is left out.
 ///
@@ -57,7 +63,10 @@ fn tables(catalog: &Catalog) -> Vec<&Table> {
 /// A name that no other dataset has: the table's own, with the schema or a number where that is not enough.
 fn dataset_name(table: &Table, taken: &mut HashSet<String>) -> String {
     let plain = names::snake(&table.name);
-    let with_schema = table.schema.as_ref().map(|schema| names::snake(&format!("{schema} {}", table.name)));
+    let with_schema = table
+        .schema
+        .as_ref()
+        .map(|schema| names::snake(&format!("{schema} {}", table.name)));
     let numbered = (2..).map(|n| format!("{plain}_{n}"));
     let mut candidates = [Some(plain.clone()), with_schema].into_iter().flatten().chain(numbered);
     let name = candidates.find(|name| !taken.contains(name)).unwrap_or(plain);
@@ -71,7 +80,9 @@ fn relationships(catalog: &Catalog, named: &[(&Table, String)]) -> Vec<Relations
     for (table, from) in named {
         for key in &table.foreign_keys {
             let Some(target) = catalog.target(key) else { continue };
-            let Some((_, to)) = named.iter().find(|(t, _)| std::ptr::eq(*t, target)) else { continue };
+            let Some((_, to)) = named.iter().find(|(t, _)| std::ptr::eq(*t, target)) else {
+                continue;
+            };
             let to_columns = match key.to_columns.is_empty() {
                 true => target.primary_key.clone(),
                 false => key.to_columns.clone(),
@@ -108,7 +119,9 @@ fn relationship_name(from: &str, to: &str, key: &ForeignKey, taken: &mut HashSet
     };
     let plain = format!("{from}_{role}");
     let numbered = (2..).map(|n| format!("{plain}_{n}"));
-    let mut candidates = [plain.clone(), format!("{from}_{role}_{to}")].into_iter().chain(numbered);
+    let mut candidates = [plain.clone(), format!("{from}_{role}_{to}")]
+        .into_iter()
+        .chain(numbered);
     let name = candidates.find(|name| !taken.contains(name)).unwrap_or(plain);
     taken.insert(name.clone());
     name

@@ -47,44 +47,106 @@ pub(crate) fn catalog(tables: &[(&str, &[&str], &[(&str, &str)], &[(&str, &str, 
 
 pub(crate) fn sakila_like() -> Catalog {
     catalog(&[
-        ("category", &["category_id"], &[("category_id", "INT"), ("name", "TEXT")], &[]),
+        (
+            "category",
+            &["category_id"],
+            &[("category_id", "INT"), ("name", "TEXT")],
+            &[],
+        ),
         (
             "customer",
             &["customer_id"],
-            &[("customer_id", "INT"), ("first_name", "TEXT"), ("last_name", "TEXT"), ("create_date", "TIMESTAMP"), ("store_id", "INT")],
+            &[
+                ("customer_id", "INT"),
+                ("first_name", "TEXT"),
+                ("last_name", "TEXT"),
+                ("create_date", "TIMESTAMP"),
+                ("store_id", "INT"),
+            ],
             &[("store_id", "store", "store_id")],
         ),
-        ("film", &["film_id"], &[("film_id", "INT"), ("title", "TEXT"), ("rental_rate", "DECIMAL(4,2)"), ("last_update", "TIMESTAMP")], &[]),
+        (
+            "film",
+            &["film_id"],
+            &[
+                ("film_id", "INT"),
+                ("title", "TEXT"),
+                ("rental_rate", "DECIMAL(4,2)"),
+                ("last_update", "TIMESTAMP"),
+            ],
+            &[],
+        ),
         (
             "film_category",
             &["film_id", "category_id"],
             &[("film_id", "INT"), ("category_id", "INT"), ("last_update", "TIMESTAMP")],
-            &[("film_id", "film", "film_id"), ("category_id", "category", "category_id")],
+            &[
+                ("film_id", "film", "film_id"),
+                ("category_id", "category", "category_id"),
+            ],
         ),
         (
             "inventory",
             &["inventory_id"],
-            &[("inventory_id", "INT"), ("film_id", "INT"), ("store_id", "INT"), ("last_update", "TIMESTAMP")],
+            &[
+                ("inventory_id", "INT"),
+                ("film_id", "INT"),
+                ("store_id", "INT"),
+                ("last_update", "TIMESTAMP"),
+            ],
             &[("film_id", "film", "film_id"), ("store_id", "store", "store_id")],
         ),
         (
             "staff",
             &["staff_id"],
-            &[("staff_id", "INT"), ("first_name", "TEXT"), ("last_name", "TEXT"), ("store_id", "INT")],
+            &[
+                ("staff_id", "INT"),
+                ("first_name", "TEXT"),
+                ("last_name", "TEXT"),
+                ("store_id", "INT"),
+            ],
             &[("store_id", "store", "store_id")],
         ),
-        ("store", &["store_id"], &[("store_id", "INT"), ("manager_staff_id", "INT")], &[("manager_staff_id", "staff", "staff_id")]),
+        (
+            "store",
+            &["store_id"],
+            &[("store_id", "INT"), ("manager_staff_id", "INT")],
+            &[("manager_staff_id", "staff", "staff_id")],
+        ),
         (
             "rental",
             &["rental_id"],
-            &[("rental_id", "INT"), ("rental_date", "TIMESTAMP"), ("inventory_id", "INT"), ("customer_id", "INT"), ("return_date", "TIMESTAMP"), ("staff_id", "INT")],
-            &[("inventory_id", "inventory", "inventory_id"), ("customer_id", "customer", "customer_id"), ("staff_id", "staff", "staff_id")],
+            &[
+                ("rental_id", "INT"),
+                ("rental_date", "TIMESTAMP"),
+                ("inventory_id", "INT"),
+                ("customer_id", "INT"),
+                ("return_date", "TIMESTAMP"),
+                ("staff_id", "INT"),
+            ],
+            &[
+                ("inventory_id", "inventory", "inventory_id"),
+                ("customer_id", "customer", "customer_id"),
+                ("staff_id", "staff", "staff_id"),
+            ],
         ),
         (
             "payment",
             &["payment_id"],
-            &[("payment_id", "INT"), ("customer_id", "INT"), ("staff_id", "INT"), ("rental_id", "INT"), ("amount", "DECIMAL(5,2)"), ("payment_date", "TIMESTAMP"), ("last_update", "TIMESTAMP")],
-            &[("customer_id", "customer", "customer_id"), ("staff_id", "staff", "staff_id"), ("rental_id", "rental", "rental_id")],
+            &[
+                ("payment_id", "INT"),
+                ("customer_id", "INT"),
+                ("staff_id", "INT"),
+                ("rental_id", "INT"),
+                ("amount", "DECIMAL(5,2)"),
+                ("payment_date", "TIMESTAMP"),
+                ("last_update", "TIMESTAMP"),
+            ],
+            &[
+                ("customer_id", "customer", "customer_id"),
+                ("staff_id", "staff", "staff_id"),
+                ("rental_id", "rental", "rental_id"),
+            ],
         ),
     ])
 }
@@ -94,21 +156,64 @@ pub(crate) fn northwind_like() -> Catalog {
         (
             "Employees",
             &["EmployeeID"],
-            &[("EmployeeID", "INTEGER"), ("LastName", "TEXT"), ("FirstName", "TEXT"), ("BirthDate", "DATE"), ("HireDate", "DATE"), ("ReportsTo", "INTEGER")],
+            &[
+                ("EmployeeID", "INTEGER"),
+                ("LastName", "TEXT"),
+                ("FirstName", "TEXT"),
+                ("BirthDate", "DATE"),
+                ("HireDate", "DATE"),
+                ("ReportsTo", "INTEGER"),
+            ],
             &[("ReportsTo", "Employees", "EmployeeID")],
         ),
-        ("Customers", &["CustomerID"], &[("CustomerID", "TEXT"), ("CompanyName", "TEXT"), ("ContactName", "TEXT"), ("Country", "TEXT")], &[]),
-        ("Products", &["ProductID"], &[("ProductID", "INTEGER"), ("ProductName", "TEXT"), ("UnitPrice", "NUMERIC")], &[]),
+        (
+            "Customers",
+            &["CustomerID"],
+            &[
+                ("CustomerID", "TEXT"),
+                ("CompanyName", "TEXT"),
+                ("ContactName", "TEXT"),
+                ("Country", "TEXT"),
+            ],
+            &[],
+        ),
+        (
+            "Products",
+            &["ProductID"],
+            &[
+                ("ProductID", "INTEGER"),
+                ("ProductName", "TEXT"),
+                ("UnitPrice", "NUMERIC"),
+            ],
+            &[],
+        ),
         (
             "Orders",
             &["OrderID"],
-            &[("OrderID", "INTEGER"), ("CustomerID", "TEXT"), ("EmployeeID", "INTEGER"), ("OrderDate", "DATETIME"), ("RequiredDate", "DATETIME"), ("ShippedDate", "DATETIME"), ("Freight", "NUMERIC")],
-            &[("EmployeeID", "Employees", "EmployeeID"), ("CustomerID", "Customers", "CustomerID")],
+            &[
+                ("OrderID", "INTEGER"),
+                ("CustomerID", "TEXT"),
+                ("EmployeeID", "INTEGER"),
+                ("OrderDate", "DATETIME"),
+                ("RequiredDate", "DATETIME"),
+                ("ShippedDate", "DATETIME"),
+                ("Freight", "NUMERIC"),
+            ],
+            &[
+                ("EmployeeID", "Employees", "EmployeeID"),
+                ("CustomerID", "Customers", "CustomerID"),
+            ],
         ),
         (
             "Order Details",
             &["OrderID", "ProductID"],
-            &[("OrderID", "INTEGER"), ("ProductID", "INTEGER"), ("UnitPrice", "NUMERIC"), ("Quantity", "INTEGER"), ("Discount", "REAL")],
+            &[
+                ("OrderID", "INTEGER"),
+                ("ProductID", "INTEGER"),
+                ("UnitPrice", "NUMERIC"),
+                ("Quantity", "INTEGER"),
+                ("Discount", "REAL"),
+            ],
             &[("OrderID", "Orders", "OrderID"), ("ProductID", "Products", "ProductID")],
         ),
     ])
@@ -130,7 +235,14 @@ fn payments_are_what_sales_means_in_a_rental_shop() {
     assert!(sales.words.synonyms.contains(&"revenue".to_owned()));
     assert!(sales.words.synonyms.contains(&"营收".to_owned()));
     assert_eq!(model.dataset("staff").unwrap().label, ["first_name", "last_name"]);
-    assert!(model.dataset("staff").unwrap().words.synonyms.contains(&"employee".to_owned()));
+    assert!(
+        model
+            .dataset("staff")
+            .unwrap()
+            .words
+            .synonyms
+            .contains(&"employee".to_owned())
+    );
 }
 
 #[test]
@@ -176,7 +288,13 @@ fn joins_are_named_by_the_role_of_the_other_side() {
     let names: Vec<&str> = model.relationships.iter().map(|r| r.name.as_str()).collect();
     assert_eq!(
         names,
-        ["employees_reports_to", "orders_employee", "orders_customer", "order_details_order", "order_details_product"]
+        [
+            "employees_reports_to",
+            "orders_employee",
+            "orders_customer",
+            "order_details_order",
+            "order_details_product"
+        ]
     );
 }
 
