@@ -19,12 +19,19 @@ pub enum Cue {
     HowMuch,
     Aggregate(Aggregate),
     /// The end of a ranking, by something named elsewhere or by what the word itself speaks of.
-    Superlative { descending: bool, quality: Quality },
+    Superlative {
+        descending: bool,
+        quality: Quality,
+    },
     /// "Most common": by number of rows.
-    Frequent { descending: bool },
+    Frequent {
+        descending: bool,
+    },
     Group,
     Ranked,
-    Direction { descending: bool },
+    Direction {
+        descending: bool,
+    },
     Compare(Comparison),
     Between,
     Not,
@@ -45,7 +52,9 @@ pub enum Cue {
     Starts,
     Ends,
     Empty,
-    AgainstAverage { above: bool },
+    AgainstAverage {
+        above: bool,
+    },
     Intent(Intent),
     Advise,
     Filler,
@@ -171,7 +180,9 @@ struct Wording {
 static WORDINGS: LazyLock<HashMap<String, Vec<Wording>>> = LazyLock::new(|| {
     let mut table: HashMap<String, Vec<Wording>> = HashMap::new();
     for line in include_str!("cues.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let Some((name, wordings)) = line.split_once('\t') else { continue };
+        let Some((name, wordings)) = line.split_once('\t') else {
+            continue;
+        };
         let Some(cue) = cue(name) else { continue };
         for wording in wordings.split('|') {
             let words: Vec<String> = token::tokens(wording).into_iter().map(|token| token.text).collect();
@@ -192,7 +203,9 @@ pub fn cues_at(tokens: &[Token], at: usize) -> Vec<(Cue, usize)> {
         .iter()
         .filter(|wording| {
             wording.words.iter().enumerate().all(|(offset, word)| {
-                tokens.get(at + offset).is_some_and(|token| token.text == *word && token.kind != Kind::Quoted)
+                tokens
+                    .get(at + offset)
+                    .is_some_and(|token| token.text == *word && token.kind != Kind::Quoted)
             })
         })
         .map(|wording| (wording.cue, at + wording.words.len()))
@@ -201,7 +214,9 @@ pub fn cues_at(tokens: &[Token], at: usize) -> Vec<(Cue, usize)> {
 
 /// Is the word one that a question may hold without naming anything?
 pub fn is_function_word(word: &str) -> bool {
-    WORDINGS.get(word).is_some_and(|wordings| wordings.iter().any(|wording| wording.words.len() == 1))
+    WORDINGS
+        .get(word)
+        .is_some_and(|wordings| wordings.iter().any(|wording| wording.words.len() == 1))
 }
 
 #[cfg(test)]
