@@ -195,13 +195,11 @@ impl<'a> Targets<'a> {
 fn table_keys(table: &Table) -> Vec<String> {
     let words = words(&table.name);
     let mut keys = vec![name_key(&words)];
-    if let Some((first, rest)) = words
-        .split_first()
-        .filter(|(first, _)| TABLE_PREFIXES.contains(&first.as_str()))
+    if let [first, rest @ ..] = words.as_slice()
+        && !rest.is_empty()
+        && TABLE_PREFIXES.contains(&first.as_str())
     {
-        if !rest.is_empty() && !first.is_empty() {
-            keys.push(name_key(rest));
-        }
+        keys.push(name_key(rest));
     }
     keys
 }

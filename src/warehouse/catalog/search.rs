@@ -343,7 +343,7 @@ mod tests {
             |names: &[&str]| close_over_keys(&shop(), &names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             close(&["payment", "city"]),
-            ["payment", "city", "address", "store", "staff"]
+            ["payment", "city", "staff", "store", "address"]
         );
         assert_eq!(close(&["payment", "staff"]), ["payment", "staff"]);
         assert_eq!(close(&["payment", "客户"]), ["payment", "客户"]);

@@ -121,7 +121,7 @@ pub(super) fn numeric(words: &[String], low: i64, high: i64) -> Option<TimeForma
         "时间",
     ]) {
         None
-    } else if low >= 1000_01_01 && high <= 2999_12_31 && is_date_number(low) && is_date_number(high) {
+    } else if low >= 10_000_101 && high <= 29_991_231 && is_date_number(low) && is_date_number(high) {
         Some(TimeFormat::CompactDate)
     } else if low >= 100_000_000 && high < 10_000_000_000 {
         Some(TimeFormat::UnixSeconds)

@@ -126,6 +126,7 @@ async fn survey_table(
     })
 }
 
+#[expect(clippy::ptr_arg, reason = "the state that the engine folds into is the vector")]
 fn add(measures: &mut Vec<Measure>, column: usize, cell: Cell<'_>) {
     if let Some(measure) = measures.get_mut(column) {
         measure.add(cell);
@@ -243,3 +244,6 @@ fn index(table: &Table, column: &Column, words: &[String], measure: &Measure, pr
     };
     values.into_iter().map(entry).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ impl From<Error> for EngineError {
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => Self::NotReadOnly(words),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(words),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(words),
+            // A function that the authorizer forbids is reported as a plain error.
+            _ if words.starts_with("not authorized") => Self::NotReadOnly(words),
             _ => Self::Refused(words),
         }
     }

@@ -144,7 +144,7 @@ fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> 
             }
         }
         frame.end_row();
-        if frame.rows() % ROWS_BETWEEN_LOOKS == 0 && watch.is_over() {
+        if frame.rows().is_multiple_of(ROWS_BETWEEN_LOOKS) && watch.is_over() {
             return Err(EngineError::Cancelled);
         }
     }
