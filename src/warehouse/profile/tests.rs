@@ -13,18 +13,31 @@ async fn surveyed(sql: &str) -> (Catalog, ValueIndex) {
 }
 
 async fn survey_file(path: PathBuf) -> (Catalog, ValueIndex) {
-    let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap()).await.unwrap();
+    let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap())
+        .await
+        .unwrap();
     let started = Instant::now();
     let mut catalog = engine.introspect().await.unwrap();
     let introspected = started.elapsed();
     let index = survey(&engine, &mut catalog, &CancellationToken::new()).await.unwrap();
     let name = path.file_name().unwrap().to_string_lossy();
-    eprintln!("{name}: introspected in {introspected:?}, surveyed in {:?}, {} values", started.elapsed() - introspected, index.entries().len());
+    eprintln!(
+        "{name}: introspected in {introspected:?}, surveyed in {:?}, {} values",
+        started.elapsed() - introspected,
+        index.entries().len()
+    );
     (catalog, index)
 }
 
 fn profile_of<'a>(catalog: &'a Catalog, table: &str, column: &str) -> &'a Profile {
-    catalog.table(table).unwrap().column(column).unwrap().profile.as_ref().unwrap()
+    catalog
+        .table(table)
+        .unwrap()
+        .column(column)
+        .unwrap()
+        .profile
+        .as_ref()
+        .unwrap()
 }
 
 /// A file of the shared data, where that is at hand.
@@ -51,12 +64,21 @@ async fn a_profile_counts_values_and_tells_the_role() {
     )
     .await;
     let region = profile_of(&catalog, "sale", "region");
-    assert_eq!((region.rows, region.nulls, region.distinct, region.sampled), (3, 0, 2, false));
-    assert_eq!((region.min.as_deref(), region.max.as_deref()), (Some("North"), Some("South")));
+    assert_eq!(
+        (region.rows, region.nulls, region.distinct, region.sampled),
+        (3, 0, 2, false)
+    );
+    assert_eq!(
+        (region.min.as_deref(), region.max.as_deref()),
+        (Some("North"), Some("South"))
+    );
     assert_eq!(region.top, [("North".to_owned(), 2), ("South".to_owned(), 1)]);
     let amount = profile_of(&catalog, "sale", "amount");
     assert_eq!((amount.nulls, amount.distinct), (1, 2));
-    assert_eq!((amount.min.as_deref(), amount.max.as_deref()), (Some("2"), Some("10.5")));
+    assert_eq!(
+        (amount.min.as_deref(), amount.max.as_deref()),
+        (Some("2"), Some("10.5"))
+    );
     let roles = [
         ("sale_id", Role::Key),
         ("region", Role::Category),
@@ -73,8 +95,14 @@ async fn a_profile_counts_values_and_tells_the_role() {
     for (column, role) in roles {
         assert_eq!(profile_of(&catalog, "sale", column).role, role, "{column}");
     }
-    assert_eq!(profile_of(&catalog, "sale", "sold_at").format, Some(TimeFormat::DateTime));
-    assert_eq!(profile_of(&catalog, "sale", "fiscal_year").format, Some(TimeFormat::Year));
+    assert_eq!(
+        profile_of(&catalog, "sale", "sold_at").format,
+        Some(TimeFormat::DateTime)
+    );
+    assert_eq!(
+        profile_of(&catalog, "sale", "fiscal_year").format,
+        Some(TimeFormat::Year)
+    );
     assert_eq!(profile_of(&catalog, "sale", "missing").distinct, 0);
 }
 
@@ -98,8 +126,15 @@ async fn a_big_table_is_sampled_from_end_to_end_and_says_so() {
     let half = profile_of(&catalog, "big", "half");
     assert!(half.sampled);
     assert_eq!((half.rows, half.distinct), (200_000, 2));
-    assert_eq!(half.top, [("first".to_owned(), 100_000), ("second".to_owned(), 100_000)]);
-    assert_eq!(catalog.table("big").unwrap().rows.unwrap().rows, 300_000, "the count of rows is exact all the same");
+    assert_eq!(
+        half.top,
+        [("first".to_owned(), 100_000), ("second".to_owned(), 100_000)]
+    );
+    assert_eq!(
+        catalog.table("big").unwrap().rows.unwrap().rows,
+        300_000,
+        "the count of rows is exact all the same"
+    );
     assert_eq!(index.lookup("second").len(), 1);
 }
 
@@ -107,11 +142,18 @@ async fn a_big_table_is_sampled_from_end_to_end_and_says_so() {
 async fn values_are_found_in_real_data() {
     let Some(path) = shared("db/sakila.sqlite") else { return };
     let (catalog, index) = survey_file(path).await;
-    let found: Vec<_> = index.lookup("animation").iter().map(|m| (m.entry.table.clone(), m.entry.column.clone(), m.kind)).collect();
+    let found: Vec<_> = index
+        .lookup("animation")
+        .iter()
+        .map(|m| (m.entry.table.clone(), m.entry.column.clone(), m.kind))
+        .collect();
     assert_eq!(found, [("category".to_owned(), "name".to_owned(), MatchKind::Folded)]);
     assert_eq!(profile_of(&catalog, "payment", "amount").role, Role::Money);
     assert_eq!(profile_of(&catalog, "payment", "payment_date").role, Role::Time);
-    assert_eq!(profile_of(&catalog, "payment", "payment_date").format, Some(TimeFormat::DateTime));
+    assert_eq!(
+        profile_of(&catalog, "payment", "payment_date").format,
+        Some(TimeFormat::DateTime)
+    );
     assert_eq!(profile_of(&catalog, "payment", "staff_id").role, Role::Key);
 }
 
@@ -120,15 +162,29 @@ async fn real_databases_are_read_without_a_fault() {
     let Some(folder) = shared("db") else { return };
     for name in ["sakila", "chinook", "northwind"] {
         let (catalog, _) = survey_file(folder.join(format!("{name}.sqlite"))).await;
-        let tables: Vec<_> = catalog.tables.iter().filter(|table| table.kind == TableKind::Table).collect();
+        let tables: Vec<_> = catalog
+            .tables
+            .iter()
+            .filter(|table| table.kind == TableKind::Table)
+            .collect();
         assert!(!tables.is_empty());
         for table in tables {
             for column in &table.columns {
                 let profile = column.profile.as_ref().unwrap();
-                eprintln!("{}.{}: {} {:?} {:?} distinct {}", table.name, column.name, column.declared_type, profile.role, profile.format, profile.distinct);
+                eprintln!(
+                    "{}.{}: {} {:?} {:?} distinct {}",
+                    table.name, column.name, column.declared_type, profile.role, profile.format, profile.distinct
+                );
             }
-            for key in table.foreign_keys.iter().filter(|key| key.source != crate::warehouse::catalog::KeySource::Declared) {
-                eprintln!("  {:?} {}.{:?} → {}.{:?}", key.source, table.name, key.columns, key.to_table, key.to_columns);
+            for key in table
+                .foreign_keys
+                .iter()
+                .filter(|key| key.source != crate::warehouse::catalog::KeySource::Declared)
+            {
+                eprintln!(
+                    "  {:?} {}.{:?} → {}.{:?}",
+                    key.source, table.name, key.columns, key.to_table, key.to_columns
+                );
             }
         }
     }

@@ -30,12 +30,16 @@ impl Scratch {
     }
 
     async fn connect(&self) -> Engine {
-        Engine::connect(&Target::parse(self.path.to_str().unwrap()).unwrap()).await.unwrap()
+        Engine::connect(&Target::parse(self.path.to_str().unwrap()).unwrap())
+            .await
+            .unwrap()
     }
 }
 
 async fn run(engine: &SqliteEngine, sql: &str) -> Result<ResultSet, EngineError> {
-    let fetched = engine.run(sql, &RunLimits::default(), &CancellationToken::new()).await?;
+    let fetched = engine
+        .run(sql, &RunLimits::default(), &CancellationToken::new())
+        .await?;
     Ok(ResultSet::new("q1", sql, fetched))
 }
 
@@ -49,7 +53,9 @@ async fn values_come_back_as_they_are_stored() {
         "CREATE TABLE t (i INTEGER, d DECIMAL(10,2), s TEXT, b BLOB, day DATE, mixed);
          INSERT INTO t VALUES (9223372036854775807, 5, 'naïve', x'00ff', '2005-08-01', 'x'), (NULL, 2.5, NULL, NULL, '2005-08-02', 7);",
     );
-    let result = run(&scratch.open().await, "SELECT *, i AS again, d * 2 AS twice FROM t").await.unwrap();
+    let result = run(&scratch.open().await, "SELECT *, i AS again, d * 2 AS twice FROM t")
+        .await
+        .unwrap();
     assert_eq!(
         result.preview(10),
         [
@@ -75,8 +81,11 @@ async fn values_come_back_as_they_are_stored() {
             ]
         ]
     );
-    let types: Vec<_> =
-        result.columns.iter().map(|c| (c.name.as_str(), c.declared_type.as_str(), c.data_type.clone())).collect();
+    let types: Vec<_> = result
+        .columns
+        .iter()
+        .map(|c| (c.name.as_str(), c.declared_type.as_str(), c.data_type.clone()))
+        .collect();
     assert_eq!(
         types,
         [
@@ -95,14 +104,20 @@ async fn values_come_back_as_they_are_stored() {
 #[tokio::test]
 async fn text_that_is_not_utf8_is_no_failure() {
     let scratch = Scratch::new("CREATE TABLE t (s TEXT); INSERT INTO t VALUES (CAST(x'61ff62' AS TEXT))");
-    assert_eq!(rows(&scratch.open().await, "SELECT s FROM t").await, [[json!("a\u{FFFD}b")]]);
+    assert_eq!(
+        rows(&scratch.open().await, "SELECT s FROM t").await,
+        [[json!("a\u{FFFD}b")]]
+    );
 }
 
 #[tokio::test]
 async fn more_rows_than_the_limit_are_cut_and_said() {
     let scratch = Scratch::new("CREATE TABLE t (i); INSERT INTO t VALUES (1), (2), (3)");
     let engine = scratch.open().await;
-    let limited = |max_rows| RunLimits { max_rows, ..RunLimits::default() };
+    let limited = |max_rows| RunLimits {
+        max_rows,
+        ..RunLimits::default()
+    };
     let cancel = CancellationToken::new();
     let two = engine.run("SELECT i FROM t", &limited(2), &cancel).await.unwrap();
     assert_eq!((two.frame.height(), two.truncated), (2, true));
@@ -113,7 +128,9 @@ async fn more_rows_than_the_limit_are_cut_and_said() {
 #[tokio::test]
 async fn an_empty_result_keeps_its_columns() {
     let scratch = Scratch::new("CREATE TABLE t (i INTEGER, s TEXT)");
-    let result = run(&scratch.open().await, "SELECT i, s, i + 1 AS next FROM t").await.unwrap();
+    let result = run(&scratch.open().await, "SELECT i, s, i + 1 AS next FROM t")
+        .await
+        .unwrap();
     assert_eq!(result.frame.shape(), (0, 3));
     assert_eq!(result.columns[0].data_type, DataType::Integer);
 }
@@ -155,9 +172,15 @@ async fn an_empty_result_keeps_its_columns() {
 async fn a_statement_that_would_do_more_than_read_changes_nothing(#[case] sql: &str) {
     let scratch = Scratch::new("CREATE TABLE t (i INTEGER PRIMARY KEY, s TEXT UNIQUE); INSERT INTO t (i) VALUES (1)");
     let other = scratch.dir.path().join("other.sqlite");
-    Connection::open(&other).unwrap().execute_batch("CREATE TABLE secret (s)").unwrap();
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE secret (s)")
+        .unwrap();
     let listed = || {
-        let mut names: Vec<_> = std::fs::read_dir(scratch.dir.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(scratch.dir.path())
+            .unwrap()
+            .map(|f| f.unwrap().file_name())
+            .collect();
         names.sort();
         names
     };
@@ -193,12 +216,22 @@ async fn reading_in_every_form_is_allowed(#[case] sql: &str) {
 async fn a_statement_ends_at_its_timeout_and_the_connection_works_on(#[case] sql: &str) {
     let scratch = Scratch::new("CREATE TABLE t (i); INSERT INTO t VALUES (1)");
     let engine = scratch.open().await;
-    let limits = RunLimits { max_rows: usize::MAX, timeout: Duration::from_millis(200) };
+    let limits = RunLimits {
+        max_rows: usize::MAX,
+        timeout: Duration::from_millis(200),
+    };
     for _ in 0..6 {
         let started = Instant::now();
         let error = engine.run(sql, &limits, &CancellationToken::new()).await.unwrap_err();
-        assert!(matches!(error, EngineError::Timeout(after) if after == limits.timeout), "{error:?}");
-        assert!(started.elapsed() < Duration::from_millis(1000), "{:?}", started.elapsed());
+        assert!(
+            matches!(error, EngineError::Timeout(after) if after == limits.timeout),
+            "{error:?}"
+        );
+        assert!(
+            started.elapsed() < Duration::from_millis(1000),
+            "{:?}",
+            started.elapsed()
+        );
     }
     assert_eq!(rows(&engine, "SELECT i FROM t").await, [[json!(1)]]);
 }
@@ -208,7 +241,9 @@ async fn cancelling_stops_the_statement_at_once_and_the_connection_works_on() {
     let scratch = Scratch::new("CREATE TABLE t (i); INSERT INTO t VALUES (1)");
     let engine = scratch.open().await;
     let cancel = CancellationToken::new();
-    let (cancelling, stopper) = (cancel.clone(), async { tokio::time::sleep(Duration::from_millis(100)).await });
+    let (cancelling, stopper) = (cancel.clone(), async {
+        tokio::time::sleep(Duration::from_millis(100)).await
+    });
     let limits = RunLimits::default();
     let (outcome, cancelled_at) = tokio::join!(engine.run(ENDLESS, &limits, &cancel), async move {
         stopper.await;
@@ -216,7 +251,11 @@ async fn cancelling_stops_the_statement_at_once_and_the_connection_works_on() {
         Instant::now()
     });
     assert!(matches!(outcome.unwrap_err(), EngineError::Cancelled));
-    assert!(cancelled_at.elapsed() < Duration::from_millis(100), "{:?}", cancelled_at.elapsed());
+    assert!(
+        cancelled_at.elapsed() < Duration::from_millis(100),
+        "{:?}",
+        cancelled_at.elapsed()
+    );
     assert_eq!(rows(&engine, "SELECT i FROM t").await, [[json!(1)]]);
 }
 
@@ -224,7 +263,13 @@ async fn cancelling_stops_the_statement_at_once_and_the_connection_works_on() {
 async fn a_statement_that_nobody_waits_for_is_stopped() {
     let scratch = Scratch::new("CREATE TABLE t (i); INSERT INTO t VALUES (1)");
     let engine = scratch.open().await;
-    let (limits, cancel) = (RunLimits { timeout: Duration::from_secs(3600), ..RunLimits::default() }, CancellationToken::new());
+    let (limits, cancel) = (
+        RunLimits {
+            timeout: Duration::from_secs(3600),
+            ..RunLimits::default()
+        },
+        CancellationToken::new(),
+    );
     for _ in 0..10 {
         let run = engine.run(ENDLESS, &limits, &cancel);
         assert!(tokio::time::timeout(Duration::from_millis(20), run).await.is_err());
@@ -238,7 +283,10 @@ async fn a_statement_that_nobody_waits_for_is_stopped() {
 async fn statements_run_side_by_side() {
     let scratch = Scratch::new("CREATE TABLE t (i); INSERT INTO t VALUES (1)");
     let engine = scratch.open().await;
-    let slow = RunLimits { timeout: Duration::from_millis(1500), ..RunLimits::default() };
+    let slow = RunLimits {
+        timeout: Duration::from_millis(1500),
+        ..RunLimits::default()
+    };
     let cancel = CancellationToken::new();
     let (_, quick) = tokio::join!(engine.run(ENDLESS, &slow, &cancel), async {
         let started = Instant::now();
@@ -252,7 +300,10 @@ async fn statements_run_side_by_side() {
 async fn the_engines_own_words_come_through() {
     let scratch = Scratch::new("CREATE TABLE t (i)");
     let error = run(&scratch.open().await, "SELECT missing FROM t").await.unwrap_err();
-    assert_eq!(error.to_string(), "the database refused the statement: no such column: missing");
+    assert_eq!(
+        error.to_string(),
+        "the database refused the statement: no such column: missing"
+    );
 }
 
 #[tokio::test]
@@ -269,10 +320,17 @@ async fn an_empty_file_is_a_database_without_tables() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("empty.sqlite");
     std::fs::write(&path, "").unwrap();
-    let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap()).await.unwrap();
+    let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap())
+        .await
+        .unwrap();
     let mut catalog = engine.introspect().await.unwrap();
     assert_eq!((catalog.tables.len(), catalog.database.as_str()), (0, "empty"));
-    assert!(profile::survey(&engine, &mut catalog, &CancellationToken::new()).await.unwrap().is_empty());
+    assert!(
+        profile::survey(&engine, &mut catalog, &CancellationToken::new())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
 }
 
@@ -296,7 +354,11 @@ async fn the_catalog_tells_columns_keys_and_rows() {
     let catalog = scratch.connect().await.introspect().await.unwrap();
     assert_eq!(catalog.dialect, Dialect::Sqlite);
     assert_eq!(catalog.database, "shop");
-    let names: Vec<_> = catalog.tables.iter().map(|table| (table.name.as_str(), table.kind)).collect();
+    let names: Vec<_> = catalog
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.kind))
+        .collect();
     assert_eq!(
         names,
         [
@@ -309,8 +371,11 @@ async fn the_catalog_tells_columns_keys_and_rows() {
     );
     assert_eq!(catalog.notes, ["broken is left out: no such table: main.nowhere"]);
     let order = catalog.table("ORDER").unwrap();
-    let columns: Vec<_> =
-        order.columns.iter().map(|c| (c.name.as_str(), c.declared_type.as_str(), c.nullable)).collect();
+    let columns: Vec<_> = order
+        .columns
+        .iter()
+        .map(|c| (c.name.as_str(), c.declared_type.as_str(), c.nullable))
+        .collect();
     assert_eq!(
         columns,
         [
@@ -325,11 +390,17 @@ async fn the_catalog_tells_columns_keys_and_rows() {
     assert_eq!(order.rows, Some(RowCount { rows: 1, exact: true }));
     assert_eq!(order.primary_key, ["no"]);
     let key = &order.foreign_keys[0];
-    assert_eq!((key.to_table.as_str(), key.to_columns.as_slice(), key.source), ("region", &["id".to_owned()][..], KeySource::Declared));
+    assert_eq!(
+        (key.to_table.as_str(), key.to_columns.as_slice(), key.source),
+        ("region", &["id".to_owned()][..], KeySource::Declared)
+    );
     let line = catalog.table("line").unwrap();
     assert_eq!(line.primary_key, ["order_no", "n"]);
     assert_eq!(line.unique_keys, [["sku", "n"]]);
-    assert!(!line.column("order_no").unwrap().nullable, "a key without rowid is never null");
+    assert!(
+        !line.column("order_no").unwrap().nullable,
+        "a key without rowid is never null"
+    );
     assert_eq!(line.foreign_keys[0].to_table, "order");
     assert_eq!(line.foreign_keys[0].to_columns, ["no"]);
     let region = catalog.table("region").unwrap();
@@ -356,7 +427,12 @@ async fn undeclared_keys_are_found_and_say_how_they_are_known() {
         .tables
         .iter()
         .flat_map(|table| table.foreign_keys.iter().map(move |key| (table.name.as_str(), key)))
-        .map(|(table, key)| (format!("{table}.{} → {}.{}", key.columns[0], key.to_table, key.to_columns[0]), key.source))
+        .map(|(table, key)| {
+            (
+                format!("{table}.{} → {}.{}", key.columns[0], key.to_table, key.to_columns[0]),
+                key.source,
+            )
+        })
         .collect();
     assert_eq!(
         found,
@@ -372,6 +448,11 @@ async fn undeclared_keys_are_found_and_say_how_they_are_known() {
 #[tokio::test]
 async fn explain_tells_the_plan() {
     let scratch = Scratch::new("CREATE TABLE t (i)");
-    let plan = scratch.open().await.explain("SELECT * FROM t", &CancellationToken::new()).await.unwrap();
+    let plan = scratch
+        .open()
+        .await
+        .explain("SELECT * FROM t", &CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!(plan, ["SCAN t"]);
 }
