@@ -15,7 +15,7 @@ const RETURNED: u32 = 24;
 const IN_TWO_PARTS: u32 = 170;
 
 /// A day's sales of a representative with a pace of 1 order a day and usual baskets, in cents; what targets rest on.
-const USUAL_DAY: i64 = 5_600_00;
+const USUAL_DAY: i64 = 7_000_00;
 
 /// Working days in a month, in tenths.
 const WORKING_DAYS: i64 = 215;

@@ -30,7 +30,7 @@ pub const DATABASE_NAME: &str = "sample sales database";
 pub const SEMANTIC_YAML: &str = include_str!("../../fixtures/sales/semantic.yaml");
 
 /// Counts up whenever a row of the database changes, so that an older file in a cache is not taken for this one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// First day of trading.
 pub const FIRST_DAY: Date = date(2003, 1, 1);

@@ -79,7 +79,7 @@ pub static EMPLOYEES: [Employee; 23] = [
     rep(8, "Alicia", "Moreno", 1, 3, date(2000, 5, 8), 1_250, 1_060, 1_000),
     rep(9, "Samuel", "Price", 1, 3, date(2001, 11, 5), 760, 960, 980),
     rep(10, "Grace", "Chen", 2, 3, date(2000, 9, 11), 1_060, 980, 960),
-    rep(11, "Peter", "Lindqvist", 2, 3, date(2001, 4, 2), 840, 1_000, 1_000),
+    rep(11, "Peter", "Lindqvist", 2, 3, date(2001, 4, 2), 940, 1_000, 1_000),
     rep(12, "Oliver", "Hughes", 3, 4, date(1998, 10, 19), 940, 1_000, 1_030),
     rep(13, "Emma", "Clarke", 3, 4, date(2001, 3, 26), 1_000, 1_080, 1_010),
     rep(14, "Camille", "Laurent", 4, 4, date(2000, 1, 17), 1_080, 1_040, 950),

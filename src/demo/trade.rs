@@ -335,7 +335,7 @@ pub fn season(day: Date) -> i64 {
 /// The company grows month by month, in thousandths of early 2004.
 pub fn growth(day: Date) -> i64 {
     let month = i64::from(day.year() - 2003) * 12 + i64::from(day.month()) - 1;
-    840 + 12 * month
+    740 + 11 * month
 }
 
 fn rep_weekday(day: Date) -> i64 {

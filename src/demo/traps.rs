@@ -39,7 +39,7 @@ pub static STAGED: [Staged; 3] = [
         employee: 12,
         cancelled: true,
         first_line_back: None,
-        lines: &[(2, 50, 10), (56, 50, 10), (18, 50, 10)],
+        lines: &[(2, 60, 10), (56, 60, 10), (18, 60, 10)],
     },
     // Makes Peter Lindqvist the best of August.
     Staged {
