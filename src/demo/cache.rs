@@ -99,3 +99,41 @@ fn number<const N: usize>(header: &[u8], at: usize) -> u64 {
         .take(N)
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn those_who_come_first_together_all_get_a_whole_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("made/on/demand");
+        let comers: Vec<_> = (0..4)
+            .map(|_| {
+                let folder = folder.clone();
+                thread::spawn(move || in_folder(&folder).unwrap())
+            })
+            .collect();
+        for comer in comers {
+            assert!(is_ours(&comer.join().unwrap()));
+        }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_was_cut_off_or_is_of_another_version_is_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = in_folder(folder.path()).unwrap();
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, whole.get(..whole.len() / 2).unwrap()).unwrap();
+        assert!(!is_ours(&path));
+        in_folder(folder.path()).unwrap();
+        let mut older = fs::read(&path).unwrap();
+        assert!(older == whole, "the same bytes again");
+        *older.get_mut(USER_VERSION + 3).unwrap() ^= 1;
+        fs::write(&path, older).unwrap();
+        assert!(!is_ours(&path));
+    }
+}
