@@ -15,13 +15,13 @@ const RETURNED: u32 = 24;
 const IN_TWO_PARTS: u32 = 170;
 
 /// A day's sales of a representative with a pace of 1 order a day and usual baskets, in cents; what targets rest on.
-const USUAL_DAY: i64 = 7_000_00;
+const USUAL_DAY: i64 = 700_000;
 
 /// Working days in a month, in tenths.
 const WORKING_DAYS: i64 = 215;
 
 /// Targets are whole thousands of dollars.
-const TARGET_STEP: Cents = 1_000_00;
+const TARGET_STEP: Cents = 100_000;
 
 const METHODS: [(&str, u32); 3] = [("Bank Transfer", 62), ("Credit Card", 26), ("Cheque", 12)];
 

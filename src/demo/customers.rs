@@ -212,7 +212,7 @@ fn customer(id: u32, rep: &Employee, seat: u32, taken: &mut BTreeSet<String>) ->
             break name;
         }
     };
-    let credit_limit = (!dice.chance(80)).then(|| dice.between(10, 120) * 1_000_00 * segment.basket() / 1_000);
+    let credit_limit = (!dice.chance(80)).then(|| dice.between(10, 120) * 100_000 * segment.basket() / 1_000);
     Some(Customer {
         id,
         name,

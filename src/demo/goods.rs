@@ -74,6 +74,7 @@ pub struct Product {
 }
 
 /// Line, name and list price in cents; within a line the most popular first.
+#[expect(clippy::inconsistent_digit_grouping, reason = "the last two digits are cents")]
 const CATALOGUE: [(u32, &str, Cents); 56] = [
     (1, "Swift 12 Notebook", 1_049_00),
     (1, "Swift 14 Notebook", 1_199_00),
