@@ -76,12 +76,17 @@ struct Ended {
     repeated: bool,
 }
 
-/// One call on its way from start to announcement.
-struct Slot {
+/// One call as it is asked, with its arguments read.
+struct Asked {
     call_id: String,
     tool: String,
     arguments: Value,
     artifact_id: Option<String>,
+}
+
+/// One call on its way from start to announcement.
+struct Slot {
+    asked: Asked,
     state: State,
 }
 
@@ -148,29 +153,24 @@ impl Dispatcher {
             } else {
                 None
             };
-            let mut slot = Slot {
+            let asked = Asked {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: arguments.unwrap_or_else(|text| Value::String(text.to_owned())),
                 artifact_id: prefix.map(|p| self.next_id(p)),
-                state: State::SameAs(String::new()),
             };
-            self.timeline.record(EventKind::ToolStarted {
-                call_id: slot.call_id.clone(),
-                tool: slot.tool.clone(),
-                arguments: slot.arguments.clone(),
-                artifact_id: slot.artifact_id.clone(),
-            })?;
-            slot.state = match decision {
+            self.tell_start(&asked)?;
+            let state = match decision {
                 Decision::Refuse(text) => State::Ended(Ended::error(text, Duration::ZERO)),
                 Decision::Repeat(answer) => State::Ended(answer.repeated()),
                 Decision::SameAs(key) => State::SameAs(key),
-                Decision::Run(Effect::ReadOnly, _) => State::Running(self.start(&slot, &cancel)),
+                Decision::Run(Effect::ReadOnly, _) => State::Running(self.start(&asked, &cancel)),
                 Decision::Run(Effect::Plan, _) => {
                     plan_written = true;
-                    State::Ended(wait_for(self.start(&slot, &cancel), &cancel).await)
+                    State::Ended(wait_for(self.start(&asked, &cancel), &cancel).await)
                 }
             };
+            let slot = Slot { asked, state };
             waiting.push_back(slot);
             self.announce_ready(&mut waiting, &mut ended, &cancel).await?;
         }
@@ -178,6 +178,19 @@ impl Dispatcher {
             self.finish(slot, &mut ended, &cancel).await?;
         }
         Ok(ended)
+    }
+
+    /// Ends `calls` without running them, each with its two events and its message: the run is over.
+    pub fn refuse(&self, calls: &[ToolCall]) -> Result<TurnCalls, TimelineError> {
+        let mut turn = TurnCalls::default();
+        for call in calls {
+            let arguments = arguments_of(&call.arguments).unwrap_or_else(|text| Value::String(text.to_owned()));
+            let (call_id, tool) = (call.id.clone(), call.name.clone());
+            let asked = Asked { call_id, tool, arguments, artifact_id: None };
+            self.tell_start(&asked)?;
+            self.announce(asked, Ended::cancelled(Duration::ZERO), &mut turn)?;
+        }
+        Ok(turn)
     }
 
     /// Announces the calls that have ended and have no unfinished one before them.
@@ -233,7 +246,7 @@ impl Dispatcher {
                 if let Some(answer) = self.answered.get(&key) {
                     return Decision::Repeat(Box::new(answer.clone()));
                 }
-                if waiting.iter().any(|slot| slot.key() == key) {
+                if waiting.iter().any(|slot| slot.asked.key() == key) {
                     return Decision::SameAs(key);
                 }
                 Decision::Run(Effect::ReadOnly, tool.artifact_prefix())
@@ -248,13 +261,13 @@ impl Dispatcher {
     }
 
     /// Starts a call as a task of its own, so that a panic in it stays in it.
-    fn start(&self, slot: &Slot, cancel: &CancellationToken) -> JoinHandle<Ended> {
+    fn start(&self, asked: &Asked, cancel: &CancellationToken) -> JoinHandle<Ended> {
         let (registry, workbench) = (self.registry.clone(), self.workbench.clone());
-        let name = slot.tool.clone();
+        let name = asked.tool.clone();
         let call = Call {
-            call_id: slot.call_id.clone(),
-            arguments: slot.arguments.clone(),
-            artifact_id: slot.artifact_id.clone(),
+            call_id: asked.call_id.clone(),
+            arguments: asked.arguments.clone(),
+            artifact_id: asked.artifact_id.clone(),
             cancel: cancel.clone(),
         };
         tokio::spawn(async move {
@@ -270,16 +283,25 @@ impl Dispatcher {
         })
     }
 
-    /// Waits for a call's end, records it, and tells the timeline: the one place where a call ends.
+    fn tell_start(&self, asked: &Asked) -> Result<(), TimelineError> {
+        self.timeline.record(EventKind::ToolStarted {
+            call_id: asked.call_id.clone(),
+            tool: asked.tool.clone(),
+            arguments: asked.arguments.clone(),
+            artifact_id: asked.artifact_id.clone(),
+        })?;
+        Ok(())
+    }
+
+    /// Waits for a call's end, keeps its answer for whoever asks again, and announces it.
     async fn finish(
         &mut self,
         slot: Slot,
         turn: &mut TurnCalls,
         cancel: &CancellationToken,
     ) -> Result<(), TimelineError> {
-        let key = slot.key();
-        let end = match slot.state {
-            State::Ended(end) => end,
+        let ended = match slot.state {
+            State::Ended(ended) => ended,
             State::Running(task) => wait_for(task, cancel).await,
             State::SameAs(same) => match self.answered.get(&same) {
                 Some(answer) => answer.repeated(),
@@ -289,26 +311,30 @@ impl Dispatcher {
                 ),
             },
         };
-        let elapsed_ms = u64::try_from(end.elapsed.as_millis()).unwrap_or(u64::MAX);
-        self.timeline.record(EventKind::ToolFinished {
-            call_id: slot.call_id.clone(),
-            tool: slot.tool.clone(),
-            status: end.status,
-            elapsed_ms,
-            summary: end.summary.clone(),
-            reply: end.reply.clone(),
-        })?;
-        if !end.repeated {
-            for (id, kind, path) in &end.artifacts {
-                self.timeline.record(EventKind::Artifact {
-                    id: id.clone(),
-                    kind: *kind,
-                    path: path.clone(),
-                })?;
-            }
-            turn.artifacts.extend(end.artifacts.iter().cloned());
+        if ended.status == CallStatus::Ok && ended.plan.is_none() && !ended.repeated {
+            self.answered.insert(slot.asked.key(), ended.clone());
         }
-        if let Some(change) = &end.plan {
+        self.announce(slot.asked, ended, turn)
+    }
+
+    /// Tells the timeline and makes the model's message: the one place where a call ends.
+    fn announce(&self, asked: Asked, ended: Ended, turn: &mut TurnCalls) -> Result<(), TimelineError> {
+        let elapsed_ms = u64::try_from(ended.elapsed.as_millis()).unwrap_or(u64::MAX);
+        self.timeline.record(EventKind::ToolFinished {
+            call_id: asked.call_id.clone(),
+            tool: asked.tool.clone(),
+            status: ended.status,
+            elapsed_ms,
+            summary: ended.summary.clone(),
+            reply: ended.reply.clone(),
+        })?;
+        if !ended.repeated {
+            for (id, kind, path) in &ended.artifacts {
+                self.timeline.record(EventKind::Artifact { id: id.clone(), kind: *kind, path: path.clone() })?;
+            }
+            turn.artifacts.extend(ended.artifacts.iter().cloned());
+        }
+        if let Some(change) = ended.plan {
             let (completed, total) = progress(&change.todos);
             self.timeline.record(EventKind::TodoProgress {
                 todos: change.todos.clone(),
@@ -316,27 +342,24 @@ impl Dispatcher {
                 completed,
                 total,
             })?;
-            turn.plan = Some(change.clone());
-        } else if end.status == CallStatus::Ok && !end.repeated {
-            self.answered.insert(key, end.clone());
+            turn.plan = Some(change);
         }
-        turn.messages
-            .push(Message::tool(&slot.call_id, end.reply, end.status != CallStatus::Ok));
+        turn.messages.push(Message::tool(&asked.call_id, ended.reply, ended.status != CallStatus::Ok));
         turn.records.push(CallRecord {
-            call_id: slot.call_id,
-            tool: slot.tool,
-            arguments: slot.arguments,
-            artifact_id: slot.artifact_id.or_else(|| end.artifacts.first().map(|a| a.0.clone())),
-            status: end.status,
-            summary: end.summary,
+            call_id: asked.call_id,
+            tool: asked.tool,
+            arguments: asked.arguments,
+            artifact_id: asked.artifact_id.or_else(|| ended.artifacts.first().map(|a| a.0.clone())),
+            status: ended.status,
+            summary: ended.summary,
             elapsed_ms,
-            repeated: end.repeated,
+            repeated: ended.repeated,
         });
         Ok(())
     }
 }
 
-impl Slot {
+impl Asked {
     fn key(&self) -> String {
         key(&self.tool, &self.arguments)
     }

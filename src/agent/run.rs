@@ -1,0 +1,533 @@
+//! One run: turns of the model and its tools, from a question to an answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::answer::{self, Answer};
+use crate::agent::ask::ask;
+use crate::agent::budget::{Limit, Meter};
+use crate::agent::compaction;
+use crate::agent::dispatch::{CallRecord, Dispatcher, TurnCalls};
+use crate::agent::notice::{self, Notice};
+use crate::agent::prompt::{self, PromptParts};
+use crate::agent::reminder::{REMINDER, Reminder, restated_plan};
+use crate::agent::stall::{Circle, Stall, Verdict};
+use crate::config::{Budget, Config, Price};
+use crate::model::chat::{ChatError, ChatModel, ChatReply, ChatRequest, StopReason, ToolSpec};
+use crate::session::event::{ArtifactKind, EventKind, Outcome, Usage};
+use crate::session::message::{Message, ToolCall};
+use crate::session::timeline::{Timeline, TimelineError};
+use crate::session::todo::{SharedPlan, TodoItem};
+use crate::tools::{Registry, Workbench, todo_write};
+
+/// After an overflow the conversation is shortened to this part of what it was, since the real limit is not known.
+const OVERFLOW_DIVISOR: u64 = 2;
+
+/// Why a run could not begin, or could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The model failed before it gave a single reply, so there is nothing to report.
+    #[error("{model}: {problem}")]
+    Model { model: String, problem: String },
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
+    #[error("the system prompt could not be made: {0}")]
+    Prompt(#[from] minijinja::Error),
+}
+
+/// The settings of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    pub budget: Budget,
+    /// Turns without a plan write until the first reminder; 0 switches reminders off.
+    pub reminder: u32,
+    pub price: Option<Price>,
+    /// The size of the conversation, in tokens, from which it is shortened; `None`: the model has no limit.
+    pub context_tokens: Option<u64>,
+    pub max_output_tokens: Option<u32>,
+}
+
+impl Settings {
+    /// What the configuration asks for.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            budget: config.budget,
+            reminder: config.plan.reminder,
+            price: config.price(),
+            context_tokens: Some(config.budget.context_tokens),
+            max_output_tokens: None,
+        }
+    }
+}
+
+/// What earlier runs of the same session left behind.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier {
+    pub messages: Vec<Message>,
+    /// Ids that are taken (`q1`, …).
+    pub artifact_ids: Vec<String>,
+}
+
+/// Everything that a run needs.
+pub struct RunInput<'a> {
+    /// Counts from 1 in a session.
+    pub run: u32,
+    pub question: String,
+    pub model: &'a dyn ChatModel,
+    pub registry: Arc<Registry>,
+    pub workbench: Arc<Workbench>,
+    /// The plan that the registry's TodoWrite writes: a fresh one, since a list belongs to one run.
+    pub plan: SharedPlan,
+    pub prompt: PromptParts,
+    pub settings: Settings,
+    pub timeline: Arc<Timeline>,
+    pub cancel: CancellationToken,
+    pub earlier: Earlier,
+}
+
+/// What a run came to. Writing the report is the caller's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOutput {
+    pub outcome: Outcome,
+    /// The answer without its marks; what is known where there is none.
+    pub answer_markdown: String,
+    /// The id of the result that answers the question by itself, where the model named one.
+    pub answer_result: Option<String>,
+    /// The plan as it stood at the end.
+    pub plan: Vec<TodoItem>,
+    /// Steps that were taken off the plan.
+    pub dropped: Vec<TodoItem>,
+    pub notices: Vec<Notice>,
+    /// Every call of the run in order, with the ids of what they made.
+    pub calls: Vec<CallRecord>,
+    /// What was made, as (id, kind, path).
+    pub artifacts: Vec<(String, ArtifactKind, String)>,
+    pub usage: Usage,
+    /// In the price table's currency; `None` where the model has no price.
+    pub cost: Option<f64>,
+    pub turns: u32,
+    pub elapsed: Duration,
+    /// The conversation, for a follow-up question.
+    pub messages: Vec<Message>,
+}
+
+impl RunOutput {
+    /// The event that ends the run; `exit` may be stricter than the outcome's own code.
+    pub fn finished(&self, run: u32, exit: u8) -> EventKind {
+        EventKind::RunFinished {
+            run,
+            outcome: self.outcome,
+            answer: self.answer_result.clone(),
+            exit,
+            usage: self.usage,
+            elapsed_ms: millis(self.elapsed),
+        }
+    }
+}
+
+/// Runs `input.question` to its end. Records everything but `session_started` and `run_finished`, which are the caller's:
+/// it knows the database, and it writes the report before the run is over.
+pub async fn run(input: RunInput<'_>) -> Result<RunOutput, RunError> {
+    let mut run = Run::begin(input)?;
+    let timer = tokio::spawn({
+        let (stop, limit) = (run.stop.clone(), run.meter.time_limit());
+        async move {
+            tokio::time::sleep(limit).await;
+            stop.cancel();
+        }
+    });
+    let end = run.turns().await;
+    timer.abort();
+    run.output(end?)
+}
+
+/// How the turns ended.
+struct End {
+    outcome: Outcome,
+    /// The whole text of the answer, marks included.
+    text: Option<String>,
+}
+
+/// What the first reply of a kind is forgiven, once.
+#[derive(Debug, Default)]
+struct Forgiven {
+    open_steps: bool,
+    empty_reply: bool,
+    cut_answer: bool,
+}
+
+struct Run<'a> {
+    input: RunInput<'a>,
+    system: String,
+    tools: Vec<ToolSpec>,
+    dispatcher: Dispatcher,
+    messages: Vec<Message>,
+    question_at: usize,
+    /// Cancelled with the run's own token, and when the time is over.
+    stop: CancellationToken,
+    meter: Meter,
+    reminder: Reminder,
+    stall: Stall,
+    forgiven: Forgiven,
+    /// Said at the end of the next request, and not stored.
+    nudges: Vec<String>,
+    /// The turn whose TodoWrite reply the history still shows.
+    plan_seen_at: Option<u32>,
+    /// A text that is the answer unless a better one follows.
+    candidate: Option<String>,
+    /// Why the coming turn is for the answer alone.
+    closing: Option<Notice>,
+    notices: Vec<Notice>,
+    calls: Vec<CallRecord>,
+    artifacts: Vec<(String, ArtifactKind, String)>,
+}
+
+impl<'a> Run<'a> {
+    fn begin(mut input: RunInput<'a>) -> Result<Self, RunError> {
+        let system = prompt::system(&input.prompt, &input.registry)?;
+        let spec = |tool: &dyn crate::tools::Tool| ToolSpec {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            schema: tool.schema(),
+        };
+        let mut dispatcher =
+            Dispatcher::new(input.registry.clone(), input.workbench.clone(), input.timeline.clone());
+        dispatcher.number_after(&input.earlier.artifact_ids);
+        let messages = std::mem::take(&mut input.earlier.messages);
+        let mut run = Self {
+            system,
+            tools: input.registry.iter().map(spec).collect(),
+            dispatcher,
+            question_at: messages.len(),
+            messages,
+            stop: input.cancel.child_token(),
+            meter: Meter::start(input.settings.budget, input.settings.price),
+            reminder: Reminder::new(input.settings.reminder),
+            stall: Stall::default(),
+            forgiven: Forgiven::default(),
+            nudges: Vec::new(),
+            plan_seen_at: None,
+            candidate: None,
+            closing: None,
+            notices: Vec::new(),
+            calls: Vec::new(),
+            artifacts: Vec::new(),
+            input,
+        };
+        run.say(Message::user(run.input.question.clone()))?;
+        Ok(run)
+    }
+
+    /// Adds a message to the history and to the timeline. Tool messages are not told again: `tool_finished` holds them.
+    fn say(&mut self, message: Message) -> Result<(), TimelineError> {
+        self.input.timeline.record(EventKind::Message { run: self.input.run, message: message.clone() })?;
+        self.messages.push(message);
+        Ok(())
+    }
+
+    async fn turns(&mut self) -> Result<End, RunError> {
+        loop {
+            if let Some(limit) = self.meter.exhausted() {
+                return Ok(self.incomplete(Notice::BudgetEnded(limit), None));
+            }
+            if self.closing.is_none() {
+                self.closing = self.meter.last_turn().map(Notice::BudgetEnded);
+            }
+            self.meter.turns += 1;
+            let began = self.meter.elapsed();
+            let (run, turn) = (self.input.run, self.meter.turns);
+            self.input.timeline.record(EventKind::TurnStarted { run, turn })?;
+            let used_before = self.meter.usage;
+            let end = match self.ask().await? {
+                Ok(reply) => self.take(reply).await?,
+                Err(end) => Some(end),
+            };
+            let usage = difference(self.meter.usage, used_before);
+            let elapsed_ms = millis(self.meter.elapsed().saturating_sub(began));
+            self.input.timeline.record(EventKind::TurnFinished { run, turn, usage, elapsed_ms })?;
+            self.input.timeline.sync()?;
+            if let Some(end) = end {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// The model's reply to the conversation so far, or the end where none comes. An overflow is mended once.
+    async fn ask(&mut self) -> Result<Result<ChatReply, End>, RunError> {
+        if let Some(target) = self.input.settings.context_tokens {
+            self.compact(target)?;
+        }
+        let mut request = self.request()?;
+        let mut overflowed = false;
+        loop {
+            let error = match ask(self.input.model, &request, &self.input.timeline, &self.stop).await? {
+                Ok(reply) => return Ok(Ok(reply)),
+                Err(error) => error,
+            };
+            let end = match error {
+                ChatError::ContextOverflow { .. } if !overflowed => {
+                    overflowed = true;
+                    let target = compaction::estimate_messages(&self.messages) / OVERFLOW_DIVISOR;
+                    if self.compact(target)? {
+                        request.messages.clone_from(&self.messages);
+                        continue;
+                    }
+                    self.incomplete(Notice::TooLong, None)
+                }
+                ChatError::ContextOverflow { .. } => self.incomplete(Notice::TooLong, None),
+                ChatError::Cancelled => self.stopped(),
+                ChatError::Rejected(problem) | ChatError::Unavailable(problem) if self.messages.len() <= self.question_at + 1 => {
+                    return Err(RunError::Model { model: self.input.model.name().to_owned(), problem });
+                }
+                ChatError::Rejected(problem) | ChatError::Unavailable(problem) => {
+                    self.end(Outcome::Failed, Notice::ModelFailed(problem), None)
+                }
+            };
+            return Ok(Err(end));
+        }
+    }
+
+    /// Shortens the conversation to `target` tokens if it is longer, and says so. True if anything was shortened.
+    fn compact(&mut self, target: u64) -> Result<bool, TimelineError> {
+        let done = compaction::compact(&mut self.messages, self.question_at, &self.calls, target);
+        let Some(text) = done else { return Ok(false) };
+        self.plan_seen_at = None;
+        self.input.timeline.record(EventKind::Compaction { text })?;
+        Ok(true)
+    }
+
+    /// The next request. What changes from turn to turn stands at its end, so that the prefix stays cached.
+    fn request(&mut self) -> Result<ChatRequest, TimelineError> {
+        let back = self.plan_seen_at.map(|turn| self.meter.turns.saturating_sub(turn));
+        let mut ends: Vec<String> = restated_plan(self.input.plan.lock().items(), back).into_iter().collect();
+        for text in std::mem::take(&mut self.nudges) {
+            self.input.timeline.record(EventKind::Reminder { text: text.clone() })?;
+            ends.push(text);
+        }
+        if self.closing.is_some() {
+            ends.push(prompt::LAST_TURN.trim_end().to_owned());
+        }
+        Ok(ChatRequest {
+            system: self.system.clone(),
+            messages: self.messages.clone(),
+            ephemeral: (!ends.is_empty()).then(|| ends.join("\n\n")),
+            tools: self.tools.clone(),
+            max_output_tokens: self.input.settings.max_output_tokens,
+        })
+    }
+
+    /// Acts on a reply: runs its calls, or takes it as the answer.
+    async fn take(&mut self, reply: ChatReply) -> Result<Option<End>, RunError> {
+        self.meter.spend(reply.usage);
+        let mut message = reply.message;
+        self.make_ids_unique(&mut message);
+        let text = message.text.trim().to_owned();
+        let calls = message.tool_calls.clone();
+        if reply.stop == StopReason::Refusal {
+            let said = (!text.is_empty()).then_some(text);
+            return Ok(Some(self.end(Outcome::Failed, Notice::Refused, said)));
+        }
+        if calls.is_empty() && text.is_empty() {
+            return Ok(self.take_nothing());
+        }
+        self.say(message)?;
+        match (calls.is_empty(), self.closing.clone()) {
+            (false, None) => self.take_calls(calls, text, reply.stop == StopReason::Length).await,
+            (false, Some(notice)) => {
+                let refused = self.dispatcher.refuse(&calls)?;
+                self.keep(refused);
+                let said = answer::cites(&text).then_some(text);
+                Ok(Some(self.incomplete(notice, said)))
+            }
+            (true, _) => self.take_text(text, reply.stop),
+        }
+    }
+
+    /// An empty reply is forgiven once. It does not enter the history, where some providers refuse it.
+    fn take_nothing(&mut self) -> Option<End> {
+        if self.candidate.is_some() {
+            return Some(self.answered(String::new()));
+        }
+        if self.forgiven.empty_reply || self.closing.is_some() {
+            return Some(self.incomplete(Notice::EmptyReplies, None));
+        }
+        self.forgiven.empty_reply = true;
+        self.nudges.push(prompt::EMPTY_REPLY.trim_end().to_owned());
+        None
+    }
+
+    async fn take_calls(&mut self, calls: Vec<ToolCall>, text: String, cut: bool) -> Result<Option<End>, RunError> {
+        let turn = self.dispatcher.turn(&calls, cut, &self.stop).await?;
+        let plan_written = turn.plan.is_some();
+        let only_plan = calls.iter().all(|c| c.name == todo_write::NAME);
+        let verdict = self.stall.judge(&turn.records);
+        self.keep(turn);
+        if self.stop.is_cancelled() {
+            return Ok(Some(self.stopped()));
+        }
+        let open = self.input.plan.lock().open().next().is_some();
+        if plan_written {
+            self.plan_seen_at = Some(self.meter.turns);
+            if only_plan && !open {
+                // Many models send the answer along with the write that closes the plan.
+                if answer::cites(&text) {
+                    self.candidate = Some(answer::choose(self.candidate.take(), text));
+                }
+                if self.forgiven.open_steps && self.candidate.is_some() {
+                    return Ok(Some(self.answered(String::new())));
+                }
+            }
+        }
+        if self.reminder.turn_ended(plan_written, open) {
+            self.nudges.push(REMINDER.to_owned());
+        }
+        match verdict {
+            Verdict::GoOn => {}
+            Verdict::Tell(text) => self.nudges.push(text),
+            Verdict::End(circle) => self.closing = Some(Notice::WentInCircles(circle)),
+        }
+        Ok(None)
+    }
+
+    /// A text without calls is the answer, unless it was cut off or leaves steps open: each is forgiven once.
+    fn take_text(&mut self, text: String, stop: StopReason) -> Result<Option<End>, RunError> {
+        let last_turn = self.closing.is_some();
+        if stop == StopReason::Length {
+            if self.forgiven.cut_answer || last_turn {
+                return Ok(Some(self.incomplete(Notice::CutOff, Some(text))));
+            }
+            self.forgiven.cut_answer = true;
+            self.say(Message::user(reminder(prompt::TOO_LONG)))?;
+            return Ok(None);
+        }
+        let open: Vec<String> =
+            self.input.plan.lock().open().map(|t| format!("- #{} {}", t.id, t.content)).collect();
+        let is_answer = Answer::read(&text).outcome == Outcome::Answered;
+        if !open.is_empty() && is_answer && !self.forgiven.open_steps && !last_turn {
+            self.forgiven.open_steps = true;
+            self.candidate = Some(answer::choose(self.candidate.take(), text));
+            let asked = format!("{}\n{}", prompt::RECONCILE.trim_end(), open.join("\n"));
+            self.say(Message::user(reminder(&asked)))?;
+            return Ok(None);
+        }
+        Ok(Some(self.answered(text)))
+    }
+
+    /// The end with an answer. Steps that are still open make it an incomplete one.
+    fn answered(&mut self, text: String) -> End {
+        let text = answer::choose(self.candidate.take(), text);
+        let said = Answer::read(&text).outcome;
+        let open = self.input.plan.lock().open().next().is_some();
+        let closing = self.closing.take();
+        let stuck = matches!(closing, Some(Notice::WentInCircles(Circle::Failing { .. })));
+        let outcome = if said == Outcome::Answered && (open || stuck) { Outcome::Incomplete } else { said };
+        // A budget that ended with a complete answer is nobody's concern.
+        self.notices.extend(closing.filter(|n| open || !matches!(n, Notice::BudgetEnded(_))));
+        End { outcome, text: Some(text) }
+    }
+
+    fn incomplete(&mut self, notice: Notice, text: Option<String>) -> End {
+        self.end(Outcome::Incomplete, notice, text)
+    }
+
+    fn end(&mut self, outcome: Outcome, notice: Notice, text: Option<String>) -> End {
+        self.notices.push(notice);
+        End { outcome, text: text.or_else(|| self.candidate.take()) }
+    }
+
+    /// The end of a run that was stopped: by its owner, or by the clock.
+    fn stopped(&mut self) -> End {
+        if self.input.cancel.is_cancelled() {
+            return self.end(Outcome::Interrupted, Notice::Interrupted, None);
+        }
+        self.incomplete(Notice::BudgetEnded(Limit::Seconds(self.input.settings.budget.max_seconds)), None)
+    }
+
+    /// Takes a turn's results into the history and the ledger.
+    fn keep(&mut self, turn: TurnCalls) {
+        self.messages.extend(turn.messages);
+        self.calls.extend(turn.records);
+        self.artifacts.extend(turn.artifacts);
+    }
+
+    /// Some servers number the calls of each reply from 0: ids are made unique in the run. Replies that must go back to
+    /// the provider as they came keep theirs.
+    fn make_ids_unique(&self, message: &mut Message) {
+        if message.provider_blocks.is_some() {
+            return;
+        }
+        let turn = self.meter.turns;
+        let mut in_reply: Vec<String> = Vec::new();
+        for (index, call) in message.tool_calls.iter_mut().enumerate() {
+            let taken = self.calls.iter().any(|c| c.call_id == call.id) || in_reply.contains(&call.id);
+            if call.id.is_empty() || taken {
+                call.id = format!("call_{turn}_{}", index + 1);
+            }
+            in_reply.push(call.id.clone());
+        }
+    }
+
+    fn output(mut self, end: End) -> Result<RunOutput, RunError> {
+        let language = self.input.prompt.language;
+        let (plan, dropped) = {
+            let list = self.input.plan.lock();
+            (list.items().to_vec(), list.dropped().to_vec())
+        };
+        let words = |items: &[TodoItem]| items.iter().map(|t| t.content.clone()).collect::<Vec<_>>();
+        let left: Vec<TodoItem> = plan.iter().filter(|t| t.status.is_open()).cloned().collect();
+        if !left.is_empty() {
+            self.notices.push(Notice::StepsLeft(words(&left)));
+        }
+        if !dropped.is_empty() {
+            self.notices.push(Notice::StepsDropped(words(&dropped)));
+        }
+        for notice in &self.notices {
+            self.input.timeline.record(EventKind::Notice { text: notice.text(language) })?;
+        }
+        let answer = match &end.text {
+            Some(text) => Answer::read(text),
+            None => Answer::read(&notice::what_is_known(&self.calls, language)),
+        };
+        if end.outcome == Outcome::Clarify {
+            let (question, readings) = (answer.body.clone(), answer.list_items());
+            self.input.timeline.record(EventKind::Clarification { question, readings })?;
+        }
+        Ok(RunOutput {
+            outcome: end.outcome,
+            answer_markdown: answer.body,
+            answer_result: answer.result,
+            plan,
+            dropped,
+            notices: self.notices,
+            calls: self.calls,
+            artifacts: self.artifacts,
+            usage: self.meter.usage,
+            cost: self.meter.cost(),
+            turns: self.meter.turns,
+            elapsed: self.meter.elapsed(),
+            messages: self.messages,
+        })
+    }
+}
+
+/// Marks a message of the host, so that neither the model nor a reader takes it for the user's.
+fn reminder(text: &str) -> String {
+    format!("<reminder>{}</reminder>", text.trim_end())
+}
+
+fn difference(now: Usage, before: Usage) -> Usage {
+    Usage {
+        input: now.input.saturating_sub(before.input),
+        cached: now.cached.saturating_sub(before.cached),
+        output: now.output.saturating_sub(before.output),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;
