@@ -18,7 +18,11 @@ impl Answer {
     ///
     /// Other comments stay in the body.
     pub fn read(text: &str) -> Self {
-        let mut answer = Self { outcome: Outcome::Answered, result: None, body: String::new() };
+        let mut answer = Self {
+            outcome: Outcome::Answered,
+            result: None,
+            body: String::new(),
+        };
         let mut rest = text.trim_start();
         while let Some((mark, after)) = rest.strip_prefix("<!--").and_then(|r| r.split_once("-->")) {
             let fields: Vec<_> = mark.split([';', ',']).filter_map(|f| f.split_once(':')).collect();
@@ -46,10 +50,19 @@ impl Answer {
     pub fn list_items(&self) -> Vec<String> {
         let item = |line: &str| {
             let line = line.trim();
-            let numbered = line.split_once(['.', ')', '、']).filter(|(n, _)| n.parse::<u8>().is_ok()).map(|(_, text)| text);
-            numbered.or_else(|| line.strip_prefix(['-', '*', '•'])).map(|text| text.trim().to_owned())
+            let numbered = line
+                .split_once(['.', ')', '、'])
+                .filter(|(n, _)| n.parse::<u8>().is_ok())
+                .map(|(_, text)| text);
+            numbered
+                .or_else(|| line.strip_prefix(['-', '*', '•']))
+                .map(|text| text.trim().to_owned())
         };
-        self.body.lines().filter_map(item).filter(|text| !text.is_empty()).collect()
+        self.body
+            .lines()
+            .filter_map(item)
+            .filter(|text| !text.is_empty())
+            .collect()
     }
 }
 
@@ -66,11 +79,14 @@ pub fn choose(earlier: Option<String>, later: String) -> String {
 
 /// Does the text cite a result, as in `[q1]`?
 pub fn cites(text: &str) -> bool {
-    text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).any(|(id, _)| {
-        let mut letters = id.chars();
-        let prefix = letters.next().is_some_and(|c| matches!(c, 'q' | 'm' | 'c'));
-        prefix && !letters.as_str().is_empty() && letters.as_str().chars().all(|c| c.is_ascii_digit())
-    })
+    text.split('[')
+        .skip(1)
+        .filter_map(|rest| rest.split_once(']'))
+        .any(|(id, _)| {
+            let mut letters = id.chars();
+            let prefix = letters.next().is_some_and(|c| matches!(c, 'q' | 'm' | 'c'));
+            prefix && !letters.as_str().is_empty() && letters.as_str().chars().all(|c| c.is_ascii_digit())
+        })
 }
 
 #[cfg(test)]
@@ -82,11 +98,26 @@ mod tests {
     #[rstest]
     #[case("Sales were 5 [q1].", Outcome::Answered, None, "Sales were 5 [q1].")]
     #[case("<!-- answer: q1 -->\n# Sales\n", Outcome::Answered, Some("q1"), "# Sales")]
-    #[case("\n<!-- outcome: abstained -->\n\nNo such table.", Outcome::Abstained, None, "No such table.")]
-    #[case("<!--outcome:clarify-->\n<!-- answer: [q2] -->Which year?", Outcome::Clarify, Some("q2"), "Which year?")]
+    #[case(
+        "\n<!-- outcome: abstained -->\n\nNo such table.",
+        Outcome::Abstained,
+        None,
+        "No such table."
+    )]
+    #[case(
+        "<!--outcome:clarify-->\n<!-- answer: [q2] -->Which year?",
+        Outcome::Clarify,
+        Some("q2"),
+        "Which year?"
+    )]
     #[case("<!-- outcome: answered; answer: q3 -->\nx", Outcome::Answered, Some("q3"), "x")]
     #[case("<!-- a note -->\nx", Outcome::Answered, None, "<!-- a note -->\nx")]
-    #[case("text\n<!-- outcome: abstained -->", Outcome::Answered, None, "text\n<!-- outcome: abstained -->")]
+    #[case(
+        "text\n<!-- outcome: abstained -->",
+        Outcome::Answered,
+        None,
+        "text\n<!-- outcome: abstained -->"
+    )]
     fn marks_on_the_first_lines_are_read_and_stripped(
         #[case] text: &str,
         #[case] outcome: Outcome,
@@ -94,7 +125,10 @@ mod tests {
         #[case] body: &str,
     ) {
         let answer = Answer::read(text);
-        assert_eq!((answer.outcome, answer.result.as_deref(), answer.body.as_str()), (outcome, result, body));
+        assert_eq!(
+            (answer.outcome, answer.result.as_deref(), answer.body.as_str()),
+            (outcome, result, body)
+        );
     }
 
     #[test]

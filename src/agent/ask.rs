@@ -15,7 +15,10 @@ pub async fn ask(
     stop: &CancellationToken,
 ) -> Result<Result<ChatReply, ChatError>, TimelineError> {
     let (progress, mut heard) = mpsc::unbounded_channel();
-    let context = ChatContext { progress, cancel: stop.clone() };
+    let context = ChatContext {
+        progress,
+        cancel: stop.clone(),
+    };
     let reply = model.reply(request, &context);
     tokio::pin!(reply);
     let answer = loop {

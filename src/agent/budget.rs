@@ -31,7 +31,14 @@ pub struct Meter {
 
 impl Meter {
     pub fn start(budget: Budget, price: Option<Price>) -> Self {
-        Self { budget, price, started: Instant::now(), turns: 0, usage: Usage::default(), last_turn: Usage::default() }
+        Self {
+            budget,
+            price,
+            started: Instant::now(),
+            turns: 0,
+            usage: Usage::default(),
+            last_turn: Usage::default(),
+        }
     }
 
     /// Adds a reply's usage.
@@ -93,7 +100,11 @@ fn cost(usage: Usage, price: Price) -> f64 {
 mod tests {
     use super::*;
 
-    const PRICE: Price = Price { input: 2.0, cached: Some(0.5), output: 10.0 };
+    const PRICE: Price = Price {
+        input: 2.0,
+        cached: Some(0.5),
+        output: 10.0,
+    };
 
     fn usage(input: u64, cached: u64, output: u64) -> Usage {
         Usage { input, cached, output }
@@ -101,13 +112,19 @@ mod tests {
 
     #[test]
     fn cached_tokens_have_their_own_price() {
-        assert_eq!(cost(usage(1_000_000, 400_000, 100_000), PRICE), 0.6 * 2.0 + 0.4 * 0.5 + 0.1 * 10.0);
+        assert_eq!(
+            cost(usage(1_000_000, 400_000, 100_000), PRICE),
+            0.6 * 2.0 + 0.4 * 0.5 + 0.1 * 10.0
+        );
         assert_eq!(cost(usage(1_000_000, 400_000, 0), Price { cached: None, ..PRICE }), 2.0);
     }
 
     #[test]
     fn the_last_turn_is_known_before_the_budget_ends() {
-        let budget = Budget { max_turns: 3, ..Budget::default() };
+        let budget = Budget {
+            max_turns: 3,
+            ..Budget::default()
+        };
         let mut meter = Meter::start(budget, None);
         let mut seen = Vec::new();
         while meter.exhausted().is_none() {
@@ -120,15 +137,30 @@ mod tests {
 
     #[test]
     fn tokens_and_cost_end_a_run() {
-        let mut meter = Meter::start(Budget { max_tokens: 1_000, ..Budget::default() }, None);
+        let mut meter = Meter::start(
+            Budget {
+                max_tokens: 1_000,
+                ..Budget::default()
+            },
+            None,
+        );
         meter.spend(usage(300, 0, 20));
         assert_eq!((meter.last_turn(), meter.exhausted()), (None, None));
         meter.spend(usage(300, 0, 20));
-        assert_eq!((meter.last_turn(), meter.exhausted()), (Some(Limit::Tokens(1_000)), None));
+        assert_eq!(
+            (meter.last_turn(), meter.exhausted()),
+            (Some(Limit::Tokens(1_000)), None)
+        );
         meter.spend(usage(400, 0, 0));
         assert_eq!(meter.exhausted(), Some(Limit::Tokens(1_000)));
 
-        let mut meter = Meter::start(Budget { max_cost: Some(1.0), ..Budget::default() }, Some(PRICE));
+        let mut meter = Meter::start(
+            Budget {
+                max_cost: Some(1.0),
+                ..Budget::default()
+            },
+            Some(PRICE),
+        );
         meter.spend(usage(250_000, 0, 0));
         assert_eq!((meter.last_turn(), meter.exhausted()), (Some(Limit::Cost(1.0)), None));
         meter.spend(usage(250_000, 0, 0));
@@ -137,7 +169,13 @@ mod tests {
 
     #[test]
     fn no_time_left_ends_a_run() {
-        let meter = Meter::start(Budget { max_seconds: 0, ..Budget::default() }, None);
+        let meter = Meter::start(
+            Budget {
+                max_seconds: 0,
+                ..Budget::default()
+            },
+            None,
+        );
         assert_eq!(meter.exhausted(), Some(Limit::Seconds(0)));
     }
 }

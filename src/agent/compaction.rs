@@ -36,12 +36,7 @@ pub fn estimate_messages(messages: &[Message]) -> u64 {
 /// Makes `messages` smaller than `target` tokens, as far as that goes. Returns what was done, or `None` if nothing was.
 ///
 /// `question_at`: where the run's question stands. `ledger`: the run's calls, for the summary.
-pub fn compact(
-    messages: &mut Vec<Message>,
-    question_at: usize,
-    ledger: &[CallRecord],
-    target: u64,
-) -> Option<String> {
+pub fn compact(messages: &mut Vec<Message>, question_at: usize, ledger: &[CallRecord], target: u64) -> Option<String> {
     let before = estimate_messages(messages);
     if before <= target {
         return None;
@@ -65,16 +60,29 @@ pub fn compact(
 
 /// Where the last `turns` turns begin: at the assistant message of the first of them.
 fn start_of_recent(messages: &[Message], turns: usize) -> usize {
-    let starts: Vec<usize> =
-        messages.iter().enumerate().filter(|(_, m)| m.role == Role::Assistant).map(|(index, _)| index).collect();
-    starts.len().checked_sub(turns).and_then(|at| starts.get(at)).copied().unwrap_or(0)
+    let starts: Vec<usize> = messages
+        .iter()
+        .enumerate()
+        .filter(|(_, m)| m.role == Role::Assistant)
+        .map(|(index, _)| index)
+        .collect();
+    starts
+        .len()
+        .checked_sub(turns)
+        .and_then(|at| starts.get(at))
+        .copied()
+        .unwrap_or(0)
 }
 
 /// Replaces large tool results before the recent turns by handles. Returns how many.
 fn shorten_old_results(messages: &mut [Message], keep: usize) -> usize {
     let recent = start_of_recent(messages, keep);
     let mut count = 0;
-    for message in messages.iter_mut().take(recent).filter(|m| m.role == Role::Tool && m.text.len() > SMALL_BYTES) {
+    for message in messages
+        .iter_mut()
+        .take(recent)
+        .filter(|m| m.role == Role::Tool && m.text.len() > SMALL_BYTES)
+    {
         let beginning: String = message.text.chars().take(KEPT_CHARS).collect();
         message.text = format!(
             "{beginning}…\n(shortened from {} bytes; what it made is stored under its id, and the same call gives the whole \
@@ -98,7 +106,11 @@ fn fold_old_turns(messages: &mut Vec<Message>, question_at: usize, ledger: &[Cal
         .iter()
         .filter(|c| answered.contains(&c.call_id.as_str()) && !c.repeated)
         .map(|call| {
-            let made = call.artifact_id.as_deref().map(|id| format!("[{id}] ")).unwrap_or_default();
+            let made = call
+                .artifact_id
+                .as_deref()
+                .map(|id| format!("[{id}] "))
+                .unwrap_or_default();
             let ended = if call.status == CallStatus::Ok { "" } else { "failed: " };
             let asked: String = call.arguments.to_string().chars().take(KEPT_CHARS).collect();
             format!("- {made}{} {asked} → {ended}{}", call.tool, call.summary)
@@ -128,7 +140,10 @@ mod tests {
             arguments: Arguments::Parsed(json!({"sql": format!("SELECT {number}")})),
         };
         let text = format!("result {number} {}", "x".repeat(bytes));
-        [Message::assistant("", vec![call.clone()]), Message::tool(call.id, text, false)]
+        [
+            Message::assistant("", vec![call.clone()]),
+            Message::tool(call.id, text, false),
+        ]
     }
 
     fn record(number: u32) -> CallRecord {
@@ -197,7 +212,11 @@ mod tests {
         assert!(compact(&mut messages, 0, &ledger, 2_500).is_some());
         assert_eq!(messages.len(), 5);
         assert!(messages[0].text.starts_with("how many?\n\n<earlier>"));
-        assert!(messages[0].text.contains("- [q1] sql_execute {\"sql\":\"SELECT 1\"} → 1 row\n"));
+        assert!(
+            messages[0]
+                .text
+                .contains("- [q1] sql_execute {\"sql\":\"SELECT 1\"} → 1 row\n")
+        );
         assert!(!messages[0].text.contains("[q49]"));
         assert_well_formed(&messages);
     }

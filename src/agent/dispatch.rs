@@ -186,7 +186,12 @@ impl Dispatcher {
         for call in calls {
             let arguments = arguments_of(&call.arguments).unwrap_or_else(|text| Value::String(text.to_owned()));
             let (call_id, tool) = (call.id.clone(), call.name.clone());
-            let asked = Asked { call_id, tool, arguments, artifact_id: None };
+            let asked = Asked {
+                call_id,
+                tool,
+                arguments,
+                artifact_id: None,
+            };
             self.tell_start(&asked)?;
             self.announce(asked, Ended::cancelled(Duration::ZERO), &mut turn)?;
         }
@@ -330,7 +335,11 @@ impl Dispatcher {
         })?;
         if !ended.repeated {
             for (id, kind, path) in &ended.artifacts {
-                self.timeline.record(EventKind::Artifact { id: id.clone(), kind: *kind, path: path.clone() })?;
+                self.timeline.record(EventKind::Artifact {
+                    id: id.clone(),
+                    kind: *kind,
+                    path: path.clone(),
+                })?;
             }
             turn.artifacts.extend(ended.artifacts.iter().cloned());
         }
@@ -344,12 +353,18 @@ impl Dispatcher {
             })?;
             turn.plan = Some(change);
         }
-        turn.messages.push(Message::tool(&asked.call_id, ended.reply, ended.status != CallStatus::Ok));
+        turn.messages.push(Message::tool(
+            &asked.call_id,
+            ended.reply,
+            ended.status != CallStatus::Ok,
+        ));
         turn.records.push(CallRecord {
             call_id: asked.call_id,
             tool: asked.tool,
             arguments: asked.arguments,
-            artifact_id: asked.artifact_id.or_else(|| ended.artifacts.first().map(|a| a.0.clone())),
+            artifact_id: asked
+                .artifact_id
+                .or_else(|| ended.artifacts.first().map(|a| a.0.clone())),
             status: ended.status,
             summary: ended.summary,
             elapsed_ms,

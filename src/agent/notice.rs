@@ -96,14 +96,25 @@ pub fn what_is_known(calls: &[CallRecord], language: Language) -> String {
     let known: Vec<String> = calls
         .iter()
         .filter(|c| c.status == CallStatus::Ok && !c.repeated)
-        .filter_map(|c| c.artifact_id.as_ref().map(|id| format!("- [{id}] {}: {}", c.tool, c.summary)))
+        .filter_map(|c| {
+            c.artifact_id
+                .as_ref()
+                .map(|id| format!("- [{id}] {}: {}", c.tool, c.summary))
+        })
         .collect();
     let (none, some) = match language {
         Language::English => (
             "The run ended before there was an answer or a result.",
             "The run ended before there was an answer. These results are known:",
         ),
-        Language::Chinese => ("运行在得出回答或结果之前结束。", "运行在得出回答之前结束。已有以下结果："),
+        Language::Chinese => (
+            "运行在得出回答或结果之前结束。",
+            "运行在得出回答之前结束。已有以下结果：",
+        ),
     };
-    if known.is_empty() { none.to_owned() } else { format!("{some}\n\n{}", known.join("\n")) }
+    if known.is_empty() {
+        none.to_owned()
+    } else {
+        format!("{some}\n\n{}", known.join("\n"))
+    }
 }

@@ -28,14 +28,22 @@ pub struct PromptParts {
 
 /// Renders the system prompt; guidance on planning is in it if and only if `registry` offers TodoWrite.
 pub fn system(parts: &PromptParts, registry: &Registry) -> Result<String, minijinja::Error> {
-    let guidance = registry.get(todo_write::NAME).map(|_| todo_write::TODO_WRITE_GUIDANCE.trim_end());
+    let guidance = registry
+        .get(todo_write::NAME)
+        .map(|_| todo_write::TODO_WRITE_GUIDANCE.trim_end());
     let language = match parts.language {
         Language::English => "English",
         Language::Chinese => "Chinese (简体中文)",
     };
-    let skill = parts.skill.as_ref().map(|(name, body)| context! { name, body => body.trim() });
-    let others: Vec<_> =
-        parts.other_skills.iter().map(|(name, description)| context! { name, description }).collect();
+    let skill = parts
+        .skill
+        .as_ref()
+        .map(|(name, body)| context! { name, body => body.trim() });
+    let others: Vec<_> = parts
+        .other_skills
+        .iter()
+        .map(|(name, description)| context! { name, description })
+        .collect();
     Environment::new().render_str(
         SYSTEM,
         context! {
@@ -71,7 +79,10 @@ mod tests {
         let with_tool = Registry::new(vec![Box::new(TodoWrite::new(SharedPlan::default()))]);
         let with = system(&parts(), &with_tool).unwrap();
         assert!(with.contains(todo_write::TODO_WRITE_GUIDANCE.trim_end()));
-        assert!(!without.contains("TodoWrite") && !without.contains("# Planning"), "{without}");
+        assert!(
+            !without.contains("TodoWrite") && !without.contains("# Planning"),
+            "{without}"
+        );
     }
 
     #[test]

@@ -20,7 +20,11 @@ pub struct Reminder {
 
 impl Reminder {
     pub fn new(first_after: u32) -> Self {
-        Self { first_after, wait: first_after, quiet_turns: 0 }
+        Self {
+            first_after,
+            wait: first_after,
+            quiet_turns: 0,
+        }
     }
 
     /// Judges a turn that has ended: does the next request carry a reminder?
@@ -77,7 +81,10 @@ mod tests {
         assert!(!reminder.turn_ended(false, true));
         assert!(!reminder.turn_ended(false, true));
         assert!(!reminder.turn_ended(false, false));
-        assert_eq!((1..=3).map(|_| reminder.turn_ended(false, true)).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(
+            (1..=3).map(|_| reminder.turn_ended(false, true)).collect::<Vec<_>>(),
+            [false, false, true]
+        );
     }
 
     #[rstest]
@@ -88,7 +95,12 @@ mod tests {
     #[case(Status::Completed, None, false)]
     #[case(Status::Cancelled, Some(9), false)]
     fn an_open_plan_out_of_sight_is_restated(#[case] status: Status, #[case] back: Option<u32>, #[case] shown: bool) {
-        let item = TodoItem { id: 1, content: "Rank".into(), active_form: "Ranking".into(), status };
+        let item = TodoItem {
+            id: 1,
+            content: "Rank".into(),
+            active_form: "Ranking".into(),
+            status,
+        };
         assert_eq!(restated_plan(&[item], back).is_some(), shown);
         assert_eq!(restated_plan(&[], back), None);
     }

@@ -192,8 +192,7 @@ impl<'a> Run<'a> {
             description: tool.description().to_owned(),
             schema: tool.schema(),
         };
-        let mut dispatcher =
-            Dispatcher::new(input.registry.clone(), input.workbench.clone(), input.timeline.clone());
+        let mut dispatcher = Dispatcher::new(input.registry.clone(), input.workbench.clone(), input.timeline.clone());
         dispatcher.number_after(&input.earlier.artifact_ids);
         let messages = std::mem::take(&mut input.earlier.messages);
         let mut run = Self {
@@ -222,7 +221,10 @@ impl<'a> Run<'a> {
 
     /// Adds a message to the history and to the timeline. Tool messages are not told again: `tool_finished` holds them.
     fn say(&mut self, message: Message) -> Result<(), TimelineError> {
-        self.input.timeline.record(EventKind::Message { run: self.input.run, message: message.clone() })?;
+        self.input.timeline.record(EventKind::Message {
+            run: self.input.run,
+            message: message.clone(),
+        })?;
         self.messages.push(message);
         Ok(())
     }
@@ -246,7 +248,12 @@ impl<'a> Run<'a> {
             };
             let usage = difference(self.meter.usage, used_before);
             let elapsed_ms = millis(self.meter.elapsed().saturating_sub(began));
-            self.input.timeline.record(EventKind::TurnFinished { run, turn, usage, elapsed_ms })?;
+            self.input.timeline.record(EventKind::TurnFinished {
+                run,
+                turn,
+                usage,
+                elapsed_ms,
+            })?;
             self.input.timeline.sync()?;
             if let Some(end) = end {
                 return Ok(end);
@@ -278,8 +285,13 @@ impl<'a> Run<'a> {
                 }
                 ChatError::ContextOverflow { .. } => self.incomplete(Notice::TooLong, None),
                 ChatError::Cancelled => self.stopped(),
-                ChatError::Rejected(problem) | ChatError::Unavailable(problem) if self.messages.len() <= self.question_at + 1 => {
-                    return Err(RunError::Model { model: self.input.model.name().to_owned(), problem });
+                ChatError::Rejected(problem) | ChatError::Unavailable(problem)
+                    if self.messages.len() <= self.question_at + 1 =>
+                {
+                    return Err(RunError::Model {
+                        model: self.input.model.name().to_owned(),
+                        problem,
+                    });
                 }
                 ChatError::Rejected(problem) | ChatError::Unavailable(problem) => {
                     self.end(Outcome::Failed, Notice::ModelFailed(problem), None)
@@ -301,7 +313,9 @@ impl<'a> Run<'a> {
     /// The next request. What changes from turn to turn stands at its end, so that the prefix stays cached.
     fn request(&mut self) -> Result<ChatRequest, TimelineError> {
         let back = self.plan_seen_at.map(|turn| self.meter.turns.saturating_sub(turn));
-        let mut ends: Vec<String> = restated_plan(self.input.plan.lock().items(), back).into_iter().collect();
+        let mut ends: Vec<String> = restated_plan(self.input.plan.lock().items(), back)
+            .into_iter()
+            .collect();
         for text in std::mem::take(&mut self.nudges) {
             self.input.timeline.record(EventKind::Reminder { text: text.clone() })?;
             ends.push(text);
@@ -402,8 +416,13 @@ impl<'a> Run<'a> {
             self.say(Message::user(reminder(prompt::TOO_LONG)))?;
             return Ok(None);
         }
-        let open: Vec<String> =
-            self.input.plan.lock().open().map(|t| format!("- #{} {}", t.id, t.content)).collect();
+        let open: Vec<String> = self
+            .input
+            .plan
+            .lock()
+            .open()
+            .map(|t| format!("- #{} {}", t.id, t.content))
+            .collect();
         let is_answer = Answer::read(&text).outcome == Outcome::Answered;
         if !open.is_empty() && is_answer && !self.forgiven.open_steps && !last_turn {
             self.forgiven.open_steps = true;
@@ -422,10 +441,18 @@ impl<'a> Run<'a> {
         let open = self.input.plan.lock().open().next().is_some();
         let closing = self.closing.take();
         let stuck = matches!(closing, Some(Notice::WentInCircles(Circle::Failing { .. })));
-        let outcome = if said == Outcome::Answered && (open || stuck) { Outcome::Incomplete } else { said };
+        let outcome = if said == Outcome::Answered && (open || stuck) {
+            Outcome::Incomplete
+        } else {
+            said
+        };
         // A budget that ended with a complete answer is nobody's concern.
-        self.notices.extend(closing.filter(|n| open || !matches!(n, Notice::BudgetEnded(_))));
-        End { outcome, text: Some(text) }
+        self.notices
+            .extend(closing.filter(|n| open || !matches!(n, Notice::BudgetEnded(_))));
+        End {
+            outcome,
+            text: Some(text),
+        }
     }
 
     fn incomplete(&mut self, notice: Notice, text: Option<String>) -> End {
@@ -434,7 +461,10 @@ impl<'a> Run<'a> {
 
     fn end(&mut self, outcome: Outcome, notice: Notice, text: Option<String>) -> End {
         self.notices.push(notice);
-        End { outcome, text: text.or_else(|| self.candidate.take()) }
+        End {
+            outcome,
+            text: text.or_else(|| self.candidate.take()),
+        }
     }
 
     /// The end of a run that was stopped: by its owner, or by the clock.
@@ -442,7 +472,10 @@ impl<'a> Run<'a> {
         if self.input.cancel.is_cancelled() {
             return self.end(Outcome::Interrupted, Notice::Interrupted, None);
         }
-        self.incomplete(Notice::BudgetEnded(Limit::Seconds(self.input.settings.budget.max_seconds)), None)
+        self.incomplete(
+            Notice::BudgetEnded(Limit::Seconds(self.input.settings.budget.max_seconds)),
+            None,
+        )
     }
 
     /// Takes a turn's results into the history and the ledger.
@@ -484,7 +517,9 @@ impl<'a> Run<'a> {
             self.notices.push(Notice::StepsDropped(words(&dropped)));
         }
         for notice in &self.notices {
-            self.input.timeline.record(EventKind::Notice { text: notice.text(language) })?;
+            self.input.timeline.record(EventKind::Notice {
+                text: notice.text(language),
+            })?;
         }
         let answer = match &end.text {
             Some(text) => Answer::read(text),
@@ -492,7 +527,9 @@ impl<'a> Run<'a> {
         };
         if end.outcome == Outcome::Clarify {
             let (question, readings) = (answer.body.clone(), answer.list_items());
-            self.input.timeline.record(EventKind::Clarification { question, readings })?;
+            self.input
+                .timeline
+                .record(EventKind::Clarification { question, readings })?;
         }
         Ok(RunOutput {
             outcome: end.outcome,
