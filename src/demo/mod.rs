@@ -4,9 +4,9 @@
 //! row follows from one seed by integer arithmetic, so that every machine writes the same rows: what is in there, with
 //! the traps that an analyst must not fall into, stands in `fixtures/sales/README.md`.
 //!
-//! Read from the ground up: [`random`] (chance that repeats), [`people`], [`goods`], [`customers`] (who and what),
-//! [`traps`] (what is staged), [`trade`] (who buys what when), [`aftermath`] (payments, returns, targets), [`file`]
-//! (rows into SQLite), [`cache`] (where the file lies).
+//! Read from the ground up: `random` (chance that repeats), `people`, `goods`, `customers` (who and what),
+//! `traps` (what is staged), `trade` (who buys what when), `aftermath` (payments, returns, targets), `file`
+//! (rows into SQLite), `cache` (where the file lies).
 
 mod aftermath;
 mod cache;
