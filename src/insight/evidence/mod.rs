@@ -6,6 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::insight::metrics::Derived;
 
+mod bind;
+mod blank;
+mod mark;
+mod prose;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use bind::bind;
+pub use mark::{MARK, mark};
+
 /// The version of the evidence format.
 pub const EVIDENCE_VERSION: u32 = 1;
 
@@ -20,6 +31,9 @@ pub struct Evidence {
     pub derived: Vec<Derived>,
     pub charts: Vec<ChartRecord>,
     pub counts: Counts,
+    /// Ids that the answer cites and that do not exist, each once.
+    #[serde(default)]
+    pub unknown_citations: Vec<String>,
 }
 
 /// A number in prose, and the cell or formula that it equals.
@@ -63,6 +77,8 @@ pub enum Source {
     },
     /// The sum of a whole column.
     ColumnSum { of: String, column: String },
+    /// A limit that the query itself sets, such as 10000 in `HAVING SUM(amount) > 10000`.
+    Literal { result: String },
     /// Nothing equals it.
     Unverified,
 }
@@ -92,9 +108,9 @@ pub enum Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// Found in a table cited in the same sentence, bullet or table row.
+    /// Found in a table cited in the same sentence, bullet or table.
     Cited,
-    /// Found in a table that the section or report cites elsewhere.
+    /// Found in a table of the same run that is cited elsewhere or nowhere.
     Nearby,
     /// Not found.
     None,
@@ -132,7 +148,7 @@ pub struct Counts {
     pub figures: usize,
     /// Bound to something cited beside them.
     pub cited: usize,
-    /// Bound to something cited elsewhere in the answer.
+    /// Bound to something of the same run that is cited elsewhere or nowhere.
     pub nearby: usize,
     pub unverified: usize,
 }

@@ -40,7 +40,7 @@ pub fn places(number: Number) -> u32 {
         Number::Float(float) if float == 0.0 || !float.is_finite() => 0,
         Number::Float(float) if float.abs() >= 1.0 => USUAL_PLACES,
         Number::Float(float) => {
-            let leading_zeros = (-float.abs().log10()).floor().to_i32().unwrap_or(0);
+            let leading_zeros = (-float.abs().log10()).ceil().to_i32().unwrap_or(1) - 1;
             u32::try_from(leading_zeros + SIGNIFICANT)
                 .unwrap_or(USUAL_PLACES)
                 .clamp(USUAL_PLACES, MOST_PLACES)

@@ -29,6 +29,9 @@ mod summary;
 mod table;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use attainment::Attainment;
 pub use cell::{Cell, Column, Kind, Number, decimal_of};
 pub use columns::Columns;
@@ -41,6 +44,7 @@ pub use outliers::{Against, Outliers};
 pub use rank::{Order, Rank};
 pub use share::Share;
 pub use summary::Summary;
+pub(crate) use table::{number_of_text, text_of};
 
 /// Which function to compute, with its arguments: column names of the result that it is computed from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -267,6 +267,11 @@ fn parse_number(text: &str) -> Option<Number> {
     })
 }
 
+/// The number that a text cell holds, as a float.
+pub(crate) fn number_of_text(text: &str) -> Option<f64> {
+    parse_number(text).map(Number::to_f64)
+}
+
 /// `1,234,567.8` without its commas; `None` when they do not stand between groups of three digits.
 fn without_separators(text: &str) -> Option<String> {
     let (whole, fraction) = text

@@ -1,0 +1,333 @@
+//! Binding: for each number of an answer, the cell, count or formula that it equals.
+
+use super::prose::{Mention, Prose, Unit};
+use super::table::{Place, Table, Wanted};
+use super::{BindInput, CellRef, Counts, EVIDENCE_VERSION, Evidence, Figure, Operation, Source, Strength};
+
+/// Equal cells that are looked at to find the one whose row the sentence names.
+const CANDIDATES: usize = 256;
+/// Larger tables are lists, and nobody subtracts two of their cells in a sentence.
+const MOST_ROWS_OF_FORMULAS: usize = 500;
+/// With so few rows a sentence about two of them need not name them.
+const ROWS_WITHOUT_NAMES: usize = 2;
+/// Two digits are equal to some ratio of cells by chance too often.
+const DIGITS_OF_FORMULAS: i32 = 3;
+
+/// Binds every number of `input.answer`.
+///
+/// What is cited in the number's own sentence, bullet or table comes first, then what its paragraph cites, then every
+/// table of the run. Sums, differences and ratios of two cells are tried in the first two only, and only between rows that
+/// the sentence names, since among many cells some pair always fits.
+/// Years, and numbers that the text asks for ("top 5"), are figures only if a table cited beside them has them.
+pub fn bind(input: BindInput<'_>) -> Evidence {
+    let tables = Tables::new(&input);
+    let prose = Prose::read(input.answer);
+    let figures: Vec<Figure> = prose
+        .mentions
+        .iter()
+        .filter_map(|mention| figure(mention, &prose, &tables))
+        .collect();
+    let count = |strength: Strength| figures.iter().filter(|figure| figure.strength == strength).count();
+    let counts = Counts {
+        figures: figures.len(),
+        cited: count(Strength::Cited),
+        nearby: count(Strength::Nearby),
+        unverified: count(Strength::None),
+    };
+    let known = |id: &String| tables.position(id).is_some() || input.charts.iter().any(|chart| chart.id == *id);
+    Evidence {
+        version: EVIDENCE_VERSION,
+        question: input.question.to_owned(),
+        figures,
+        results: input.results.iter().map(|result| result.record.clone()).collect(),
+        derived: input.derived.to_vec(),
+        charts: input.charts.to_vec(),
+        counts,
+        unknown_citations: prose.cited.iter().filter(|id| !known(id)).cloned().collect(),
+    }
+}
+
+/// All tables of the run, and which of them a citation means.
+struct Tables<'a> {
+    tables: Vec<Table<'a>>,
+    input: &'a BindInput<'a>,
+}
+
+impl<'a> Tables<'a> {
+    fn new(input: &'a BindInput<'a>) -> Self {
+        let results = input.results.iter().map(|result| {
+            let row_count = (!result.record.truncated).then_some(result.record.row_count);
+            Table::of_result(&result.record.id, &result.record.sql, result.frame, row_count)
+        });
+        let tables = results.chain(input.derived.iter().map(Table::of_derived)).collect();
+        Self { tables, input }
+    }
+
+    fn position(&self, id: &str) -> Option<usize> {
+        self.tables.iter().position(|table| table.id == id)
+    }
+
+    /// The tables that `ids` mean: a chart stands for the table that it draws, and a derived table also for its source.
+    fn cited(&self, ids: &[String]) -> Vec<&Table<'a>> {
+        let mut positions: Vec<usize> = Vec::new();
+        let mut add = |position: Option<usize>| {
+            if let Some(position) = position.filter(|position| !positions.contains(position)) {
+                positions.push(position);
+            }
+        };
+        let drawn = |id: &String| {
+            let chart = self.input.charts.iter().find(|chart| chart.id == *id);
+            chart.map_or(id.as_str(), |chart| chart.source.as_str()).to_owned()
+        };
+        let ids: Vec<String> = ids.iter().map(drawn).collect();
+        ids.iter().for_each(|id| add(self.position(id)));
+        for derived in self.input.derived.iter().filter(|derived| ids.contains(&derived.id)) {
+            add(self.position(&derived.source));
+        }
+        positions
+            .into_iter()
+            .filter_map(|position| self.tables.get(position))
+            .collect()
+    }
+}
+
+/// The figure of a mention; `None` when it is no finding.
+fn figure(mention: &Mention, prose: &Prose, tables: &Tables<'_>) -> Option<Figure> {
+    let wanted = Wanted::new(&mention.numeral);
+    let unit = prose.units.get(mention.unit)?;
+    let (source, strength) = find(&wanted, unit, tables, mention.may_be_skipped);
+    if mention.may_be_skipped && strength != Strength::Cited {
+        return None;
+    }
+    Some(Figure {
+        text: mention.text.clone(),
+        value: wanted.meaning(),
+        line: mention.line,
+        column: mention.column,
+        source,
+        strength,
+    })
+}
+
+fn find(wanted: &Wanted, unit: &Unit, tables: &Tables<'_>, cited_only: bool) -> (Source, Strength) {
+    let cited = tables.cited(&unit.citations);
+    if let Some(source) = in_tables(&cited, wanted, unit).or_else(|| formula(&cited, wanted, unit)) {
+        return (source, Strength::Cited);
+    }
+    if !cited_only {
+        let around = tables.cited(&unit.around);
+        let all: Vec<&Table<'_>> = tables.tables.iter().collect();
+        let found = in_tables(&around, wanted, unit)
+            .or_else(|| formula(&around, wanted, unit))
+            .or_else(|| in_tables(&all, wanted, unit))
+            .or_else(|| literal(&cited, wanted))
+            .or_else(|| literal(&around, wanted));
+        if let Some(source) = found {
+            return (source, Strength::Nearby);
+        }
+    }
+    (Source::Unverified, Strength::None)
+}
+
+/// The best place among the tables: a cell whose row the sentence names, else a fact, a row count, any cell, a column's sum.
+fn in_tables(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
+    let found: Vec<(&Table<'_>, Vec<Place>)> = tables
+        .iter()
+        .map(|table| (*table, table.find(wanted, CANDIDATES)))
+        .collect();
+    let named = found.iter().find_map(|(table, places)| {
+        let place = best_named(table, places, unit)?;
+        Some(cell(table, place))
+    });
+    let fact = || tables.iter().find_map(|table| fact(table, wanted));
+    let row_count = || {
+        let table = tables
+            .iter()
+            .find(|table| table.row_count.is_some_and(|count| wanted.is_count(count)))?;
+        Some(Source::RowCount {
+            result: table.id.to_owned(),
+        })
+    };
+    let any = || {
+        found.iter().find_map(|(table, places)| {
+            let in_named_column = places.iter().find(|place| names_column(table, place.column, unit));
+            in_named_column.or(places.first()).map(|place| cell(table, *place))
+        })
+    };
+    let sum = || {
+        let sum_of = |table: &&Table<'_>| {
+            let complete = table.row_count == Some(table.rows()) && table.rows() > 1;
+            let column = table
+                .numeric_columns()
+                .find(|column| complete && wanted.is(table.column_sum(*column)))?;
+            Some(Source::ColumnSum {
+                of: table.id.to_owned(),
+                column: table.columns.get(column)?.clone(),
+            })
+        };
+        tables.iter().find_map(sum_of)
+    };
+    named.or_else(fact).or_else(row_count).or_else(any).or_else(sum)
+}
+
+/// The place whose row and, better still, column the sentence names.
+fn best_named(table: &Table<'_>, places: &[Place], unit: &Unit) -> Option<Place> {
+    let named: Vec<Place> = places
+        .iter()
+        .copied()
+        .filter(|place| table.names_row_in(place.row, &unit.words))
+        .collect();
+    let with_column = named.iter().find(|place| names_column(table, place.column, unit));
+    with_column.or(named.first()).copied()
+}
+
+fn names_column(table: &Table<'_>, column: usize, unit: &Unit) -> bool {
+    table
+        .columns
+        .get(column)
+        .is_some_and(|name| unit.words.contains(&name.to_lowercase().replace('_', " ")))
+}
+
+fn cell(table: &Table<'_>, place: Place) -> Source {
+    let column = table.columns.get(place.column).cloned().unwrap_or_default();
+    let id = table.id.to_owned();
+    if table.is_derived {
+        Source::Derived {
+            derived: id,
+            row: place.row,
+            column,
+        }
+    } else {
+        Source::Cell {
+            result: id,
+            row: place.row,
+            column,
+        }
+    }
+}
+
+fn fact(table: &Table<'_>, wanted: &Wanted) -> Option<Source> {
+    let fact = table
+        .facts
+        .iter()
+        .find(|fact| fact.value.as_f64().is_some_and(|value| wanted.is(value)))?;
+    Some(Source::Fact {
+        derived: table.id.to_owned(),
+        name: fact.name.clone(),
+    })
+}
+
+/// Two cells of one row, or two rows of one column, of which the sentence names the rows.
+fn formula(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
+    if wanted.significant_digits() < DIGITS_OF_FORMULAS {
+        return None;
+    }
+    tables.iter().find_map(|table| {
+        if table.rows() > MOST_ROWS_OF_FORMULAS {
+            return None;
+        }
+        let named: Vec<usize> = if table.rows() <= ROWS_WITHOUT_NAMES {
+            (0..table.rows()).collect()
+        } else {
+            (0..table.rows())
+                .filter(|row| table.names_row_in(*row, &unit.words))
+                .collect()
+        };
+        let columns: Vec<usize> = table.numeric_columns().collect();
+        let down = columns.iter().flat_map(|column| {
+            pairs(&named).map(|(left, right)| {
+                (
+                    Place {
+                        row: left,
+                        column: *column,
+                    },
+                    Place {
+                        row: right,
+                        column: *column,
+                    },
+                )
+            })
+        });
+        let across = named.iter().flat_map(|row| {
+            pairs(&columns).map(|(left, right)| {
+                (
+                    Place {
+                        row: *row,
+                        column: left,
+                    },
+                    Place {
+                        row: *row,
+                        column: right,
+                    },
+                )
+            })
+        });
+        down.chain(across)
+            .find_map(|(left, right)| operation(table, wanted, left, right))
+    })
+}
+
+/// All ordered pairs of two different members.
+fn pairs(members: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    members.iter().flat_map(move |left| {
+        members
+            .iter()
+            .filter(move |right| *right != left)
+            .map(move |right| (*left, *right))
+    })
+}
+
+fn operation(table: &Table<'_>, wanted: &Wanted, left: Place, right: Place) -> Option<Source> {
+    let (a, b) = (table.number(left)?, table.number(right)?);
+    // A difference of two percentages is in percentage points, so percent signs are allowed there too.
+    let operation = if wanted.is(a - b) {
+        Operation::Difference
+    } else if !wanted.is_percent() && wanted.is(a + b) {
+        Operation::Sum
+    } else if b != 0.0 && wanted.is_ratio(a / b) {
+        Operation::Ratio
+    } else if b > 0.0 && wanted.is_percent() && wanted.is_ratio(a / b - 1.0) {
+        Operation::Change
+    } else {
+        return None;
+    };
+    let reference = |place: Place| CellRef {
+        row: place.row,
+        column: table.columns.get(place.column).cloned().unwrap_or_default(),
+    };
+    Some(Source::Formula {
+        of: table.id.to_owned(),
+        operation,
+        left: reference(left),
+        right: reference(right),
+    })
+}
+
+/// A number that the query compares with or limits to.
+fn literal(tables: &[&Table<'_>], wanted: &Wanted) -> Option<Source> {
+    let table = tables
+        .iter()
+        .find(|table| limits(table.sql).any(|limit| wanted.is(limit)))?;
+    Some(Source::Literal {
+        result: table.id.to_owned(),
+    })
+}
+
+/// The numbers in `sql` that follow a comparison, LIMIT, BETWEEN or AND.
+fn limits(sql: &str) -> impl Iterator<Item = f64> {
+    let spaced = ["<=", ">=", "<>", "<", ">", "=", "(", ")", ",", ";"]
+        .iter()
+        .fold(sql.to_uppercase(), |text, sign| {
+            text.replace(sign, &format!(" {sign} "))
+        });
+    let words: Vec<String> = spaced.split_whitespace().map(str::to_owned).collect();
+    let is_limit = |word: &str| matches!(word, "<" | ">" | "=" | "LIMIT" | "BETWEEN" | "AND");
+    let follows = words
+        .iter()
+        .zip(words.iter().skip(1))
+        .filter(move |(word, _)| is_limit(word));
+    follows
+        .filter_map(|(_, number)| number.parse::<f64>().ok())
+        .collect::<Vec<_>>()
+        .into_iter()
+}
