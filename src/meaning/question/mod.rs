@@ -1,8 +1,275 @@
 //! Reading a question: from text to ranked readings, each with a typed query.
+//!
+//! `token` cuts the text; `phrases` finds dates; `lexicon` holds the names of the model and the values of the database;
+//! `segment` covers the question with them and with the function words of `cue`; `choose` picks among meanings by what
+//! stands around; `walk` fills the slots of a `draft`; `build` makes the typed query; `judge` decides whether enough
+//! was understood to answer. Nothing is guessed silently: near spellings, assumed measures and skipped words are told
+//! in the reading's notes, and what is not understood but restricts the question makes it [`Outcome::NotRead`].
 
+mod build;
+mod choose;
 mod cue;
+mod draft;
+mod graph;
+mod judge;
+mod lexicon;
 pub mod phrases;
+mod say;
+mod scope;
+mod segment;
+mod suggest;
 mod token;
 mod types;
+mod walk;
 
 pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
+
+use crate::meaning::question::choose::{Ranked, TOO_CLOSE};
+use crate::meaning::question::draft::{Node, What};
+use crate::meaning::question::graph::Graph;
+use crate::meaning::question::lexicon::{Lexicon, Meaning, Values};
+use crate::meaning::question::phrases::Calendar;
+use crate::meaning::question::scope::Scope;
+use crate::meaning::question::segment::{Item, Piece};
+use crate::meaning::question::token::{Kind, Token};
+use crate::meaning::query::Literal;
+use crate::meaning::semantic::{Metric, Model};
+use crate::text::Language;
+use crate::time::TimeContext;
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::values::ValueIndex;
+
+/// Readings beyond these are too unlikely to be worth a look.
+const MOST_READINGS: usize = 4;
+
+/// Reads questions over one database; made once, used for many questions.
+pub struct Reader<'a> {
+    model: &'a Model,
+    lexicon: Lexicon,
+    values: Values<'a>,
+    graph: Graph,
+}
+
+/// Reads one question; [`Reader`] is cheaper for many.
+pub fn read(question: &str, model: &Model, catalog: &Catalog, values: &ValueIndex, time: &TimeContext) -> Outcome {
+    Reader::new(model, catalog, values).read(question, time)
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(model: &'a Model, catalog: &Catalog, values: &'a ValueIndex) -> Self {
+        let graph = Graph::new(model);
+        let scope = Scope { model, graph: &graph };
+        let main = scope.main_money().map(|metric| metric.name.clone());
+        Self {
+            model,
+            lexicon: Lexicon::new(model, main.as_deref()),
+            values: Values::new(model, catalog, values),
+            graph,
+        }
+    }
+
+    /// The metric that plain words of trade mean.
+    fn main_metric(&self) -> Option<&'a Metric> {
+        let scope = Scope {
+            model: self.model,
+            graph: &self.graph,
+        };
+        scope.main_money()
+    }
+
+    /// The readings of `question`, best first, or why there is none. Only the first 4,000 bytes are read.
+    pub fn read(&self, question: &str, time: &TimeContext) -> Outcome {
+        match self.understand(question, time) {
+            Ok((readings, ambiguous)) => Outcome::Read { readings, ambiguous },
+            Err(mut not_read) => {
+                not_read.suggestions = suggest::suggestions(self, not_read.language, time);
+                Outcome::NotRead(*not_read)
+            }
+        }
+    }
+
+    /// Like [`Reader::read`], without suggestions.
+    pub(in crate::meaning::question) fn understand(
+        &self,
+        question: &str,
+        time: &TimeContext,
+    ) -> Result<(Vec<Reading>, bool), Box<NotRead>> {
+        let language = Language::detect(question);
+        let tokens = token::tokens(question);
+        let times = phrases::find(&tokens, &Calendar::new(*time, &self.model.settings));
+        let pieces = segment::segment(question, &tokens, &times, &self.lexicon, &self.values);
+        let pieces = self.near_spellings(question, &tokens, pieces);
+        let ranked = choose::choose(&pieces, self.model, &self.graph);
+        let text = Text { question, tokens: &tokens, language };
+        let mut readings: Vec<Reading> = Vec::new();
+        let mut close = false;
+        let best = self.reading(&text, &pieces, &ranked, time);
+        let best = match best {
+            Ok(reading) => reading,
+            Err(not_read) => return Err(not_read),
+        };
+        readings.push(best);
+        for (piece, distance) in rivals(&ranked) {
+            let mut swapped = ranked.clone();
+            if let Some(choices) = swapped.get_mut(piece) {
+                choices.swap(0, 1);
+            }
+            let Ok(mut reading) = self.reading(&text, &pieces, &swapped, time) else { continue };
+            if readings.iter().any(|known| known.query == reading.query) {
+                continue;
+            }
+            close |= distance < TOO_CLOSE;
+            reading.score = (reading.score - distance).clamp(0.0, 1.0);
+            readings.push(reading);
+            if readings.len() >= MOST_READINGS {
+                break;
+            }
+        }
+        Ok((readings, close))
+    }
+
+    /// Words that nothing explains are looked up among the values once more, allowing for slips of the finger.
+    fn near_spellings(&self, question: &str, tokens: &[Token], pieces: Vec<Piece>) -> Vec<Piece> {
+        let mut near = pieces;
+        for piece in &mut near {
+            let is_unknown = matches!(piece.item, Item::Unknown | Item::Quoted(_));
+            let Some(token) = tokens.get(piece.first).filter(|_| is_unknown) else { continue };
+            if !matches!(token.kind, Kind::Word | Kind::Quoted) {
+                continue;
+            }
+            let text = match token.kind {
+                Kind::Quoted => token.text.as_str(),
+                _ => question.get(token.start..token.end).unwrap_or_default(),
+            };
+            let choices = self.values.near(text);
+            if !choices.is_empty() {
+                piece.item = Item::Term(choices);
+            }
+        }
+        near
+    }
+
+    fn reading(
+        &self,
+        text: &Text<'_>,
+        pieces: &[Piece],
+        ranked: &[Vec<Ranked>],
+        time: &TimeContext,
+    ) -> Result<Reading, Box<NotRead>> {
+        let nodes = nodes(text, pieces, ranked);
+        let scope = Scope {
+            model: self.model,
+            graph: &self.graph,
+        };
+        let draft = walk::walk(&nodes, &scope);
+        let shift = draft.shift;
+        let advise = draft.advise;
+        let built = build::build(draft, &scope, time, text.language);
+        judge::judge(self, text, &nodes, ranked, built, shift, advise)
+    }
+}
+
+/// A question with its tokens.
+struct Text<'a> {
+    question: &'a str,
+    tokens: &'a [Token],
+    language: Language,
+}
+
+impl Text<'_> {
+    /// The words of tokens `first..end`, as written.
+    fn slice(&self, first: usize, end: usize) -> &str {
+        let start = self.tokens.get(first).map(|token| token.start);
+        let end = end.checked_sub(1).and_then(|last| self.tokens.get(last)).map(|token| token.end);
+        match (start, end) {
+            (Some(start), Some(end)) => self.question.get(start..end).unwrap_or_default(),
+            _ => "",
+        }
+    }
+}
+
+/// Pieces whose second meaning is nearly as good as the first, nearest first.
+fn rivals(ranked: &[Vec<Ranked>]) -> Vec<(usize, f64)> {
+    /// Second meanings that are farther behind are not offered.
+    const FARTHEST: f64 = 0.25;
+    let mut found: Vec<(usize, f64)> = ranked
+        .iter()
+        .enumerate()
+        .filter_map(|(piece, choices)| match choices.as_slice() {
+            [first, second, ..] => Some((piece, first.score - second.score)),
+            _ => None,
+        })
+        .filter(|(_, distance)| *distance < FARTHEST)
+        .collect();
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found
+}
+
+/// The pieces with their first meaning each; runs of unknown Chinese characters become one node.
+fn nodes(text: &Text<'_>, pieces: &[Piece], ranked: &[Vec<Ranked>]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    for (piece, choices) in pieces.iter().zip(ranked) {
+        let mut approximate = false;
+        let what = match (&piece.item, choices.first()) {
+            (Item::Term(_), Some(best)) => {
+                approximate = best.choice.approximate;
+                match &best.choice.meaning {
+                    Meaning::Metric(name) => What::Metric(name.clone()),
+                    Meaning::Dataset(name) => What::Dataset(name.clone()),
+                    Meaning::Field(field) => What::Field(field.clone()),
+                    Meaning::Value { field, value } => What::Value {
+                        field: field.clone(),
+                        value: value.clone(),
+                    },
+                }
+            }
+            (Item::Term(_) | Item::Unknown, _) => What::Unknown,
+            (Item::Number(value), _) => What::Number(literal(*value)),
+            (Item::Quoted(quoted), _) => What::Quoted(quoted.clone()),
+            (Item::Time { phrase, bare_year }, _) => What::Time {
+                phrase: *phrase,
+                bare_year: *bare_year,
+            },
+            (Item::Cue(cue), _) => What::Cue(*cue),
+            (Item::Punctuation, _) => What::Punctuation,
+        };
+        let what = match what {
+            What::Unknown => spelled_number(text, piece).unwrap_or(What::Unknown),
+            known => known,
+        };
+        let is_han = text.tokens.get(piece.first).is_some_and(|token| token.kind == Kind::Han);
+        if let (What::Unknown, true, Some(last)) = (&what, is_han, nodes.last_mut())
+            && last.what == What::Unknown
+            && last.end == piece.first
+        {
+            last.end = piece.end;
+            last.text = text.slice(last.first, last.end).to_owned();
+            continue;
+        }
+        nodes.push(Node {
+            what,
+            first: piece.first,
+            end: piece.end,
+            approximate,
+            text: text.slice(piece.first, piece.end).to_owned(),
+        });
+    }
+    nodes
+}
+
+/// `five`, `五`: a number in words.
+fn spelled_number(text: &Text<'_>, piece: &Piece) -> Option<What> {
+    let count = phrases::spelled_number(text.tokens, piece.first)?;
+    Some(What::Number(Literal::Integer(count)))
+}
+
+fn literal(value: rust_decimal::Decimal) -> Literal {
+    use rust_decimal::prelude::ToPrimitive;
+    match value.to_i64().filter(|_| value.fract().is_zero()) {
+        Some(whole) => Literal::Integer(whole),
+        None => Literal::Number(value.to_f64().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -78,6 +78,12 @@ impl Calendar {
     }
 }
 
+/// A number in words at `at` (`five`, `五`), taking up exactly one token.
+pub fn spelled_number(tokens: &[Token], at: usize) -> Option<i64> {
+    let token = std::slice::from_ref(tokens.get(at)?);
+    english::count_at(token, 0).or_else(|| chinese::number(token, 0).map(|(value, _)| value))
+}
+
 /// A parser's answer: what was read, and the index after its last token.
 type Parsed<T> = Option<(T, usize)>;
 

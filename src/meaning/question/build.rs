@@ -1,0 +1,618 @@
+//! From a filled draft to a typed query.
+
+use crate::meaning::query::{
+    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query, Rows, Summary,
+};
+use crate::meaning::question::choose::metric_datasets;
+use crate::meaning::question::cue::Quality;
+use crate::meaning::question::draft::{Draft, Entity, Group, Key, Ranking};
+use crate::meaning::question::scope::Scope;
+use crate::meaning::question::types::Intent;
+use crate::meaning::semantic::FieldRef;
+use crate::text::Language;
+use crate::time::{Grain, TimeContext, Window};
+
+/// What a draft becomes.
+pub struct Built {
+    pub query: Query,
+    pub exact: Option<Query>,
+    pub dimensions: Vec<Dimension>,
+    pub measures: Vec<Measure>,
+    pub filters: Vec<Filter>,
+    pub windows: Vec<Window>,
+    pub grain: Option<Grain>,
+    pub order: Vec<OrderBy>,
+    pub limit: Option<u64>,
+    pub intents: Vec<Intent>,
+    /// The measure was not named and is the model's main one.
+    pub assumed_measure: Option<String>,
+    pub loose_ends: usize,
+}
+
+/// Builds the query of a draft; `None` when it names nothing that can be asked for.
+pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Language) -> Option<Built> {
+    let mut builder = Builder {
+        draft,
+        scope,
+        time,
+        language,
+        assumed_measure: None,
+    };
+    builder.people();
+    builder.periods();
+    builder.ranking();
+    builder.default_measure();
+    builder.intents();
+    let is_summary = !builder.draft.measures.is_empty() || !builder.draft.groups.is_empty() || builder.draft.grain.is_some();
+    if is_summary { builder.summary() } else { builder.rows() }
+}
+
+struct Builder<'a> {
+    draft: Draft,
+    scope: &'a Scope<'a>,
+    time: &'a TimeContext,
+    language: Language,
+    assumed_measure: Option<String>,
+}
+
+impl Builder<'_> {
+    fn has(&self, intent: Intent) -> bool {
+        self.draft.intents.contains(&intent)
+    }
+
+    /// "Who" becomes the dataset of those people.
+    fn people(&mut self) {
+        let Some(person) = self.draft.who else { return };
+        let near = self.draft.measures.first().and_then(|measure| self.base(measure));
+        let near = near.or_else(|| self.draft.mentioned.first().cloned());
+        if let Some(dataset) = self.scope.people(person, near.as_deref()) {
+            self.draft.mention(&dataset);
+            self.draft.entities.retain(|entity| entity.dataset != dataset);
+            self.draft.entities.insert(0, Entity { dataset, leads: true });
+        } else {
+            self.draft.loose_ends += 1;
+        }
+    }
+
+    /// Takes the ends of a range apart where two periods are compared, and picks the periods of a trend.
+    fn periods(&mut self) {
+        let compares = self.has(Intent::Compare) || self.has(Intent::Growth);
+        if let (Some((from, to)), true, None) = (self.draft.range, compares, self.draft.grain)
+            && self.draft.windows.len() == 1
+            && from.units().0 == to.units().0
+        {
+            self.draft.windows = vec![from, to];
+        }
+        if self.draft.windows.len() > 1 {
+            self.draft.intend(Intent::Compare);
+        }
+        if self.has(Intent::Trend) && self.draft.grain.is_none() && !self.has(Intent::Report) {
+            let whole = self.draft.windows.first().copied().or(self.time.data);
+            self.draft.grain = Some(whole.map_or(Grain::Month, Grain::fitting));
+        }
+    }
+
+    /// Gives an open superlative what it goes by.
+    fn ranking(&mut self) {
+        let Some(ranking) = self.draft.ranking.clone() else { return };
+        let Key::Open(quality) = ranking.key else { return };
+        let mut descending = ranking.descending;
+        let key = match quality {
+            Quality::Any | Quality::Activity => self.draft.measures.first().cloned().map(Key::Measure),
+            Quality::Age => match self.scope.field_with(&self.draft, &["age"]) {
+                Some(field) => Some(Key::Field(field)),
+                None => {
+                    descending = !descending;
+                    self.scope.field_with(&self.draft, &["birth", "birthday", "dob", "birthdate"]).map(Key::Field)
+                }
+            },
+            Quality::Time => {
+                let field = self.scope.time_field_for(&self.draft);
+                field.or_else(|| self.scope.field_with(&self.draft, quality.words())).map(Key::Field)
+            }
+            Quality::Length | Quality::Price | Quality::Weight | Quality::Height => {
+                self.scope.field_with(&self.draft, quality.words()).map(Key::Field)
+            }
+        };
+        let key = key.or_else(|| self.main_measure().map(Key::Measure));
+        match key {
+            Some(key) => self.draft.ranking = Some(Ranking { key, descending, ..ranking }),
+            None => {
+                self.draft.ranking = None;
+                self.draft.loose_ends += 1;
+            }
+        }
+    }
+
+    /// The model's main measure, where nothing else says what "most" or "analyze" goes by.
+    fn main_measure(&mut self) -> Option<Measure> {
+        let metric = self.scope.main_money()?.clone();
+        let base = metric_datasets(self.scope.model, &metric).into_iter().next()?;
+        let joins = self.draft.mentioned.iter().all(|dataset| {
+            *dataset == base || self.scope.points_at(&base, dataset)
+        });
+        if !joins {
+            return None;
+        }
+        self.assumed_measure = Some(metric.name.clone());
+        Some(Measure::Metric(metric.name))
+    }
+
+    fn default_measure(&mut self) {
+        if let Some(Ranking { key: Key::Measure(measure), .. }) = self.draft.ranking.clone() {
+            let shows_it = matches!(measure, Measure::Metric(_)) || self.draft.measures.is_empty();
+            if shows_it {
+                self.draft.measure(measure);
+            }
+        }
+        let wants = [Intent::Report, Intent::Trend, Intent::Compare, Intent::Share, Intent::Growth, Intent::Outliers, Intent::Why, Intent::Distribution];
+        let wants_measure = wants.iter().any(|intent| self.has(*intent)) || !self.draft.groups.is_empty() || self.draft.grain.is_some();
+        if !self.draft.measures.is_empty() || !wants_measure {
+            return;
+        }
+        let report = self.has(Intent::Report) || self.has(Intent::Outliers);
+        let of_entity = self.draft.entities.first().map(|entity| Measure::Count(entity.dataset.clone()));
+        let numeric = self.draft.shows.iter().find(|field| self.scope.is_numeric(field) && !self.scope.is_key(field)).cloned();
+        let shown = numeric.and_then(|field| {
+            let function = self.scope.model.field(&field)?.1.aggregation?;
+            self.draft.shows.retain(|shown| *shown != field);
+            Some(Measure::Aggregate { function, field })
+        });
+        let is_listing = self.draft.shows.iter().any(|_| true) && !self.draft.groups.is_empty();
+        let measure = match (shown, report) {
+            (Some(measure), _) => Some(measure),
+            (None, true) => self.main_measure().or(of_entity),
+            (None, false) if is_listing => None,
+            (None, false) => of_entity.or_else(|| self.main_measure()),
+        };
+        if let Some(measure) = measure {
+            self.draft.measure(measure);
+        }
+    }
+
+    /// Puts the intents in order of what they tell, and adds those that follow from the slots.
+    fn intents(&mut self) {
+        if self.draft.grain.is_some() && !self.has(Intent::Report) {
+            self.draft.intend(Intent::Trend);
+        }
+        let only_count = self.draft.intents == [Intent::Count];
+        if self.draft.intents.is_empty() || only_count && !self.draft.groups.is_empty() {
+            let intent = if self.draft.measures.is_empty() { Intent::List } else { Intent::Total };
+            self.draft.intend(intent);
+        }
+        if self.draft.intents.len() > 1 && !self.draft.measures.is_empty() {
+            self.draft.intents.retain(|intent| *intent != Intent::List);
+        }
+        self.draft.intents.sort_by_key(|intent| match intent {
+            Intent::Report => 0,
+            Intent::Why => 1,
+            Intent::Outliers => 2,
+            Intent::Relation => 3,
+            Intent::Distribution => 4,
+            Intent::Share => 5,
+            Intent::Growth => 6,
+            Intent::Compare => 7,
+            Intent::Trend => 8,
+            Intent::Rank => 9,
+            Intent::Count => 10,
+            Intent::Total => 11,
+            Intent::List => 12,
+        });
+    }
+
+    /// The dataset whose rows a measure is taken over.
+    fn base(&self, measure: &Measure) -> Option<String> {
+        match measure {
+            Measure::Count(dataset) => Some(dataset.clone()),
+            Measure::Aggregate { field, .. } => Some(field.dataset.clone()),
+            Measure::Metric(name) => {
+                let metric = self.scope.model.metric(name)?;
+                metric_datasets(self.scope.model, metric).into_iter().next()
+            }
+            Measure::Ratio { numerator, .. } => self.base(numerator),
+        }
+    }
+
+    fn dimensions(&self) -> Vec<Dimension> {
+        let mut dimensions: Vec<Dimension> = Vec::new();
+        let mut add = |dimension: Dimension| {
+            if !dimensions.contains(&dimension) {
+                dimensions.push(dimension);
+            }
+        };
+        let shown_of = |dataset: &str| self.draft.shows.iter().any(|field| field.dataset == dataset);
+        for field in &self.draft.shows {
+            add(field_dimension(field));
+        }
+        for group in &self.draft.groups {
+            match group {
+                Group::Field(field) => add(field_dimension(field)),
+                Group::Entity(dataset) if !shown_of(dataset) => add(entity_dimension(dataset)),
+                Group::Entity(_) => {}
+            }
+        }
+        let ranks = self.draft.ranking.as_ref().is_some_and(|ranking| matches!(ranking.key, Key::Measure(_)));
+        let broad = ranks || self.has(Intent::Report) || self.has(Intent::Rank) || self.has(Intent::Outliers);
+        for entity in &self.draft.entities {
+            let counted = self.draft.measures.iter().any(|measure| match measure {
+                Measure::Count(dataset) => *dataset == entity.dataset,
+                Measure::Aggregate { field, .. } => field.dataset == entity.dataset && !ranks,
+                Measure::Metric(_) | Measure::Ratio { .. } => false,
+            });
+            if (entity.leads || broad) && !counted && !shown_of(&entity.dataset) {
+                add(entity_dimension(&entity.dataset));
+            }
+        }
+        dimensions
+    }
+
+    fn summary(mut self) -> Option<Built> {
+        let mut dimensions = self.dimensions();
+        let base = self.draft.measures.first().and_then(|measure| self.base(measure));
+        let base = base.or_else(|| self.draft.subject())?;
+        let mut filters = self.filters(&base);
+        let all_filters = filters.clone();
+        if self.has(Intent::Share) && dimensions.is_empty() {
+            share_out(&mut filters, &mut dimensions);
+        }
+        let (window, compare) = self.summary_windows(&base, &mut filters);
+        let mut shown = dimensions.clone();
+        if let Some(grain) = self.draft.grain {
+            shown.insert(0, Dimension::Time { grain, field: None });
+        }
+        let order = self.order(&shown, !compare.is_empty());
+        let limit = self.limit();
+        let having = having(&self.draft);
+        if self.draft.measures.is_empty() && shown.is_empty() {
+            return None;
+        }
+        let summary = Summary {
+            measures: self.draft.measures.clone(),
+            dimensions: shown,
+            filter: all_of(filters),
+            window,
+            compare,
+            having,
+            order_by: order.clone(),
+            limit: limit.map(|count| Limit { count, with_ties: false }),
+            ..Summary::default()
+        };
+        let exact = self.exact(&summary);
+        Some(self.built(Query::Summary(summary), exact, dimensions, all_filters, order, limit))
+    }
+
+    /// The same with only the columns that the question names: no measure that merely ranks, no key beside a name.
+    fn exact(&self, summary: &Summary) -> Option<Query> {
+        let mut exact = summary.clone();
+        let ranking = self.draft.ranking.as_ref();
+        if let Some(Ranking { key: Key::Measure(measure), superlative: true, .. }) = ranking
+            && !exact.dimensions.is_empty()
+            && matches!(measure, Measure::Count(_) | Measure::Aggregate { .. })
+        {
+            exact.measures.retain(|known| known != measure);
+        }
+        if ranking.is_none() {
+            exact.order_by.clear();
+        }
+        (exact != *summary).then_some(Query::Summary(exact))
+    }
+
+    fn summary_windows(&mut self, base: &str, filters: &mut Vec<Filter>) -> (Option<Window>, Vec<NamedWindow>) {
+        let has_time = self.has_time(base);
+        if !has_time && !self.draft.windows.is_empty() {
+            for window in std::mem::take(&mut self.draft.windows) {
+                match self.window_filter(base, window) {
+                    Some(filter) => filters.push(filter),
+                    None => self.draft.loose_ends += 1,
+                }
+            }
+        }
+        let windows: Vec<Window> = self.draft.windows.iter().map(|window| self.clip(*window)).collect();
+        match windows.as_slice() {
+            [] => (None, Vec::new()),
+            [window] => (Some(*window), Vec::new()),
+            several => {
+                let mut ordered = several.to_vec();
+                ordered.sort_by_key(|window| window.start);
+                ordered.dedup();
+                let named = ordered.into_iter().map(|window| NamedWindow {
+                    label: window.label(self.language),
+                    window,
+                });
+                (None, named.collect())
+            }
+        }
+    }
+
+    /// Does the measure's base say when its rows happened?
+    fn has_time(&self, base: &str) -> bool {
+        let of_metric = self.draft.measures.iter().any(|measure| matches!(measure, Measure::Metric(_)));
+        of_metric || self.scope.model.dataset(base).is_some_and(|dataset| dataset.time.is_some())
+    }
+
+    /// A window on a dataset without a time field of its own: on its year field, or its one date.
+    fn window_filter(&self, base: &str, window: Window) -> Option<Filter> {
+        let mut datasets = vec![base.to_owned()];
+        datasets.extend(self.draft.mentioned.iter().cloned());
+        for name in datasets {
+            let Some(dataset) = self.scope.model.dataset(&name) else { continue };
+            let references = dataset.fields.iter().map(|field| FieldRef::new(&name, &field.name));
+            let (times, years): (Vec<FieldRef>, Vec<FieldRef>) = references
+                .filter(|field| self.scope.is_time(field) || self.scope.is_year(field))
+                .partition(|field| !self.scope.is_year(field));
+            if let ([], [year, ..]) | ([_, ..], [year]) = (times.as_slice(), years.as_slice()) {
+                return Some(year_filter(year, window));
+            }
+            if let [time, ..] = times.as_slice() {
+                return Some(Filter::During {
+                    field: time.clone(),
+                    window,
+                });
+            }
+        }
+        None
+    }
+
+    /// An open end is closed where the data ends, so that a report can print the days it covers.
+    fn clip(&self, window: Window) -> Window {
+        let Some(data) = self.time.data else { return window };
+        let start = if window.is_open_start() { data.start.min(window.end) } else { window.start };
+        let end = if window.is_open_end() { data.end.max(window.start) } else { window.end };
+        Window::new(start, end).unwrap_or(window)
+    }
+
+    fn limit(&self) -> Option<u64> {
+        self.draft.ranking.as_ref().and_then(|ranking| ranking.limit)
+    }
+
+    fn order(&self, dimensions: &[Dimension], compares: bool) -> Vec<OrderBy> {
+        if let Some(ranking) = &self.draft.ranking {
+            let key = match &ranking.key {
+                Key::Measure(measure) => OrderKey::Measure(measure.clone()),
+                Key::Field(field) => OrderKey::Field(field.clone()),
+                Key::Open(_) => return Vec::new(),
+            };
+            return vec![OrderBy {
+                key,
+                descending: ranking.descending,
+            }];
+        }
+        let ascending = |key| OrderBy { key, descending: false };
+        let has_time = dimensions.iter().any(|dimension| matches!(dimension, Dimension::Time { .. }));
+        let mut order = Vec::new();
+        if compares {
+            order.push(ascending(OrderKey::Period));
+        }
+        if has_time {
+            order.push(ascending(OrderKey::Time));
+        }
+        if !dimensions.is_empty() && order.is_empty()
+            && let Some(measure) = self.draft.measures.first()
+        {
+            order.push(OrderBy {
+                key: OrderKey::Measure(measure.clone()),
+                descending: true,
+            });
+        }
+        order
+    }
+
+    /// The draft's conditions, tied by "or" where they were, and turned to rows of `base`.
+    fn filters(&mut self, base: &str) -> Vec<Filter> {
+        let mut groups: Vec<Vec<Filter>> = Vec::new();
+        for condition in &self.draft.conditions {
+            match groups.last_mut() {
+                Some(group) if condition.or => group.push(condition.filter.clone()),
+                _ => groups.push(vec![condition.filter.clone()]),
+            }
+        }
+        let mut filters: Vec<Filter> = groups
+            .into_iter()
+            .filter_map(|mut group| if group.len() > 1 { Some(Filter::Or(group)) } else { group.pop() })
+            .collect();
+        self.reach_down(base, &mut filters);
+        filters
+    }
+
+    /// Conditions on rows that point at a row of `base` hold where such a row exists; conditions on one dataset, and
+    /// the time where `base` has none, hold for the same row of it.
+    fn reach_down(&mut self, base: &str, filters: &mut Vec<Filter>) {
+        let mut kept: Vec<Filter> = Vec::new();
+        let mut below: Vec<(String, Vec<Filter>, bool)> = Vec::new();
+        for filter in filters.drain(..) {
+            let (inner, negated) = match &filter {
+                Filter::Not(inner) => (inner.as_ref().clone(), true),
+                _ => (filter.clone(), false),
+            };
+            let (dataset, inner) = match inner {
+                Filter::Exists { dataset, filter } => (dataset, filter.map(|filter| *filter)),
+                other => match filter_dataset(&other) {
+                    Some(dataset) => (dataset, Some(other)),
+                    None => {
+                        kept.push(filter);
+                        continue;
+                    }
+                },
+            };
+            let is_below = dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
+            let is_exists = inner.is_none();
+            if !(is_below || is_exists) {
+                kept.push(filter);
+                continue;
+            }
+            match below.iter_mut().find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated) {
+                Some((_, inner_filters, _)) => inner_filters.extend(inner),
+                None => below.push((dataset, inner.into_iter().collect(), negated)),
+            }
+        }
+        if let [(dataset, inner, _)] = below.as_mut_slice()
+            && !self.has_time(base)
+            && let Some(time) = self.scope.model.dataset(dataset).and_then(|dataset| dataset.time.clone())
+        {
+            for window in std::mem::take(&mut self.draft.windows) {
+                inner.push(Filter::During {
+                    field: FieldRef::new(dataset.clone(), time.clone()),
+                    window,
+                });
+            }
+        }
+        for (dataset, inner, negated) in below {
+            let exists = Filter::Exists {
+                dataset,
+                filter: all_of(inner).map(Box::new),
+            };
+            kept.push(if negated { Filter::Not(Box::new(exists)) } else { exists });
+        }
+        *filters = kept;
+    }
+
+    fn rows(mut self) -> Option<Built> {
+        let dataset = self.draft.subject().or_else(|| self.draft.mentioned.first().cloned())?;
+        let mut filters = self.filters(&dataset);
+        let all_filters = filters.clone();
+        let windows = std::mem::take(&mut self.draft.windows);
+        let has_time = self.scope.model.dataset(&dataset).is_some_and(|dataset| dataset.time.is_some());
+        let mut window = None;
+        for each in &windows {
+            match (has_time, windows.len()) {
+                (true, 1) => window = Some(self.clip(*each)),
+                _ => match self.window_filter(&dataset, *each) {
+                    Some(filter) => filters.push(filter),
+                    None => self.draft.loose_ends += 1,
+                },
+            }
+        }
+        self.draft.windows = windows;
+        let order = self.order(&[], false);
+        let limit = self.limit();
+        if !self.draft.having.is_empty() {
+            self.draft.loose_ends += 1;
+        }
+        let rows = Rows {
+            dataset: dataset.clone(),
+            fields: self.draft.shows.clone(),
+            distinct: self.draft.distinct,
+            filter: all_of(filters),
+            window,
+            order_by: order.clone(),
+            limit: limit.map(|count| Limit { count, with_ties: false }),
+            ..Rows::default()
+        };
+        Some(self.built(Query::Rows(rows), None, Vec::new(), all_filters, order, limit))
+    }
+
+    fn built(
+        self,
+        query: Query,
+        exact: Option<Query>,
+        dimensions: Vec<Dimension>,
+        filters: Vec<Filter>,
+        order: Vec<OrderBy>,
+        limit: Option<u64>,
+    ) -> Built {
+        let windows = self.draft.windows.iter().map(|window| self.clip(*window)).collect();
+        Built {
+            query,
+            exact,
+            dimensions,
+            measures: self.draft.measures,
+            filters,
+            windows,
+            grain: self.draft.grain,
+            order,
+            limit,
+            intents: self.draft.intents,
+            assumed_measure: self.assumed_measure,
+            loose_ends: self.draft.loose_ends,
+        }
+    }
+}
+
+fn field_dimension(field: &FieldRef) -> Dimension {
+    Dimension::Field {
+        field: field.clone(),
+        via: None,
+    }
+}
+
+fn entity_dimension(dataset: &str) -> Dimension {
+    Dimension::Entity {
+        dataset: dataset.to_owned(),
+        via: None,
+    }
+}
+
+/// "What share came from France": all countries are needed, so the condition becomes a grouping.
+fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) {
+    let place = filters.iter().position(|filter| {
+        matches!(filter, Filter::Compare { operator: Comparison::Equal, .. } | Filter::In { .. })
+    });
+    let Some(place) = place else { return };
+    if let Filter::Compare { field, .. } | Filter::In { field, .. } = filters.remove(place) {
+        dimensions.push(field_dimension(&field));
+    }
+}
+
+fn having(draft: &Draft) -> Option<Having> {
+    let mut conditions: Vec<Having> = draft
+        .having
+        .iter()
+        .map(|condition| Having::Compare {
+            measure: condition.measure.clone(),
+            operator: condition.operator,
+            value: condition.value.clone(),
+        })
+        .collect();
+    if conditions.len() > 1 { Some(Having::And(conditions)) } else { conditions.pop() }
+}
+
+fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
+    if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() }
+}
+
+/// The dataset that a condition is about; `None` when it is about several.
+fn filter_dataset(filter: &Filter) -> Option<String> {
+    match filter {
+        Filter::Compare { field, .. }
+        | Filter::In { field, .. }
+        | Filter::Between { field, .. }
+        | Filter::Like { field, .. }
+        | Filter::IsNull { field }
+        | Filter::During { field, .. }
+        | Filter::InQuery { field, .. }
+        | Filter::CompareAggregate { field, .. } => Some(field.dataset.clone()),
+        Filter::CompareFields { left, right, .. } => (left.dataset == right.dataset).then(|| left.dataset.clone()),
+        Filter::Exists { dataset, .. } => Some(dataset.clone()),
+        Filter::Not(inner) => filter_dataset(inner),
+        Filter::And(filters) | Filter::Or(filters) => {
+            let mut datasets = filters.iter().map(filter_dataset);
+            let first = datasets.next()??;
+            datasets.all(|dataset| dataset.as_ref() == Some(&first)).then_some(first)
+        }
+    }
+}
+
+/// A window on a field that holds years as numbers.
+pub fn year_filter(field: &FieldRef, window: Window) -> Filter {
+    let compare = |operator, year: i16| Filter::Compare {
+        field: field.clone(),
+        operator,
+        value: Literal::Integer(year.into()),
+    };
+    let (first, last) = (window.start.year(), window.last_day().year());
+    if window.is_open_start() {
+        // "Before 1990" ends with the first day of 1990; "until 1990" with the first of 1991.
+        return compare(Comparison::Less, window.end.year());
+    }
+    if window.is_open_end() {
+        return compare(Comparison::AtLeast, first);
+    }
+    if first == last {
+        return compare(Comparison::Equal, first);
+    }
+    Filter::Between {
+        field: field.clone(),
+        low: Literal::Integer(first.into()),
+        high: Literal::Integer(last.into()),
+    }
+}

@@ -1,0 +1,181 @@
+//! Was enough understood to answer? The rule:
+//!
+//! - A question that names nothing of the database is not read.
+//! - Words that nothing explains are *unread*. One that restricts the question (a name with a capital letter, a quoted
+//!   text, or a word after "in", "for", "from" or "by") means that rows would be left in or out by guess: not read.
+//! - Other unread words lower the score and are told in a note; more than a third of the words that matter: not read.
+
+use crate::meaning::question::build::Built;
+use crate::meaning::question::choose::Ranked;
+use crate::meaning::question::cue::Cue;
+use crate::meaning::question::draft::{Node, What};
+use crate::meaning::question::say::Say;
+use crate::meaning::question::token::Kind;
+use crate::meaning::question::types::{NotRead, Reading, Shift, Span, SpanKind};
+use crate::meaning::question::{Reader, Text};
+
+/// What one unread word or loose end costs.
+const UNREAD: f64 = 0.15;
+const LOOSE_END: f64 = 0.2;
+/// At this many loose ends too little is tied together.
+const MOST_LOOSE_ENDS: usize = 1;
+
+/// Turns what was built into a reading, or says why it must not be.
+pub(super) fn judge(
+    reader: &Reader<'_>,
+    text: &Text<'_>,
+    nodes: &[Node],
+    ranked: &[Vec<Ranked>],
+    built: Option<Built>,
+    shift: Option<Shift>,
+    advise: bool,
+) -> Result<Reading, Box<NotRead>> {
+    let say = Say { language: text.language };
+    let spans = spans(reader, text, nodes, &say);
+    let (unread, restricting) = unread(text, nodes);
+    let named = nodes.iter().filter(|node| is_name(&node.what)).count();
+    let fail = |reason: String| {
+        Err(Box::new(NotRead {
+            language: text.language,
+            understood: spans.clone(),
+            unknown: unread.clone(),
+            near: near(reader, &unread),
+            reason,
+            suggestions: Vec::new(),
+        }))
+    };
+    if text.tokens.is_empty() {
+        return fail(say.empty());
+    }
+    if named == 0 {
+        return fail(say.nothing_known(&unread));
+    }
+    if let Some(word) = restricting.first() {
+        return fail(say.unknown_restriction(word));
+    }
+    if unread.len() * 2 > named.max(1) && unread.len() > 1 {
+        return fail(say.too_much_unknown(&unread));
+    }
+    let Some(built) = built else {
+        return fail(say.nothing_to_ask());
+    };
+    if built.loose_ends > MOST_LOOSE_ENDS {
+        return fail(say.loose_ends());
+    }
+    let fit = average(ranked);
+    let lost = UNREAD * count(unread.len()) + LOOSE_END * count(built.loose_ends);
+    let mut notes: Vec<String> = spans.iter().filter(|span| span.approximate).map(|span| say.took(&span.text, &span.means)).collect();
+    if let Some(metric) = built.assumed_measure.as_deref().and_then(|name| reader.model.metric(name)) {
+        notes.push(say.assumed(say.name(&metric.words)));
+    }
+    if !unread.is_empty() {
+        notes.push(say.skipped(&unread));
+    }
+    Ok(Reading {
+        score: (fit - lost).clamp(0.0, 1.0),
+        language: text.language,
+        intents: built.intents,
+        measures: built.measures,
+        dimensions: built.dimensions,
+        filters: built.filters,
+        windows: built.windows,
+        shift,
+        grain: built.grain,
+        order: built.order,
+        limit: built.limit,
+        advise,
+        query: built.query,
+        exact: built.exact,
+        spans,
+        unread,
+        notes,
+    })
+}
+
+fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// How well the chosen meanings fit, 0 to 1.
+fn average(ranked: &[Vec<Ranked>]) -> f64 {
+    let weights: Vec<f64> = ranked.iter().filter_map(|choices| choices.first()).map(|best| best.choice.weight).collect();
+    if weights.is_empty() { 0.0 } else { weights.iter().sum::<f64>() / count(weights.len()) }
+}
+
+fn is_name(what: &What) -> bool {
+    matches!(what, What::Metric(_) | What::Dataset(_) | What::Field(_) | What::Value { .. })
+}
+
+/// The words that nothing explains, and those among them that restrict the question.
+fn unread(text: &Text<'_>, nodes: &[Node]) -> (Vec<String>, Vec<String>) {
+    let mut unread = Vec::new();
+    let mut restricting = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        if node.what != What::Unknown {
+            continue;
+        }
+        let Some(token) = text.tokens.get(node.first) else { continue };
+        let is_han = token.kind == Kind::Han;
+        if is_han && node.end - node.first < 2 || !is_han && token.text.chars().count() < 2 {
+            continue;
+        }
+        unread.push(node.text.clone());
+        let before = nodes.get(..index).unwrap_or_default().iter().rev();
+        let before = before.map(|node| &node.what).find(|what| !matches!(what, What::Cue(Cue::Filler) | What::Punctuation));
+        let after_place = matches!(before, Some(What::Cue(Cue::In | Cue::Group | Cue::Except | Cue::Of | Cue::Ranked)));
+        let is_capital = token.capital && node.first > 0;
+        if is_capital || after_place || is_han {
+            restricting.push(node.text.clone());
+        }
+    }
+    (unread, restricting)
+}
+
+fn spans(reader: &Reader<'_>, text: &Text<'_>, nodes: &[Node], say: &Say) -> Vec<Span> {
+    let span = |node: &Node| -> Option<Span> {
+        let (kind, means) = match &node.what {
+            What::Metric(name) => (SpanKind::Metric, say.metric(reader.model, name)),
+            What::Dataset(name) => (SpanKind::Dataset, say.dataset(reader.model, name)),
+            What::Field(field) => (SpanKind::Field, say.field(reader.model, field)),
+            What::Value { field, value } => {
+                (SpanKind::Value, format!("{} = '{value}'", say.field(reader.model, field)))
+            }
+            What::Number(_) => (SpanKind::Number, node.text.clone()),
+            What::Quoted(text) => (SpanKind::Number, text.clone()),
+            What::Time { phrase, .. } => (SpanKind::Time, say.phrase(phrase)),
+            What::Cue(cue) => (SpanKind::Cue, say.cue(*cue)?),
+            What::Unknown | What::Punctuation => return None,
+        };
+        let start = text.tokens.get(node.first)?.start;
+        let end = text.tokens.get(node.end.checked_sub(1)?)?.end;
+        Some(Span {
+            text: node.text.clone(),
+            start,
+            end,
+            kind,
+            means,
+            approximate: node.approximate,
+        })
+    };
+    nodes.iter().filter_map(span).collect()
+}
+
+/// Names of the model that are spelled nearly like an unknown word.
+fn near(reader: &Reader<'_>, unknown: &[String]) -> Vec<String> {
+    /// More would be a list to read, not a hint.
+    const MOST: usize = 5;
+    let names = reader.model.datasets.iter().flat_map(|dataset| {
+        std::iter::once(&dataset.words.label).chain(dataset.fields.iter().map(|field| &field.words.label))
+    });
+    let mut found: Vec<(f64, String)> = names
+        .chain(reader.model.metrics.iter().filter(|metric| !metric.hidden).map(|metric| &metric.words.label))
+        .filter_map(|name| {
+            let best = unknown.iter().map(|word| strsim::jaro_winkler(&word.to_lowercase(), &name.to_lowercase()));
+            let best = best.fold(0.0, f64::max);
+            (best > 0.86).then(|| (best, name.clone()))
+        })
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.dedup_by(|a, b| a.1 == b.1);
+    found.into_iter().take(MOST).map(|(_, name)| name).collect()
+}

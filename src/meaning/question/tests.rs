@@ -1,0 +1,1 @@
+//! Questions in both languages against the sample model.
