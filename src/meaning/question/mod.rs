@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The metric that plain words of trade mean.
-    fn main_metric(&self) -> Option<&'a Metric> {
+    fn main_metric(&self) -> Option<&Metric> {
         let scope = Scope {
             model: self.model,
             graph: &self.graph,

@@ -58,10 +58,7 @@ impl<'a> Scope<'a> {
         self.field(field).is_some_and(|known| {
             let says_year = name_stems(&known.words.label).iter().chain(&name_stems(&known.name)).any(|word| word == "year");
             let is_plain = matches!(known.data_type, DataType::Integer | DataType::Float | DataType::Text | DataType::Other(_) | DataType::Decimal { .. });
-            let sample_is_year = known.sample.as_deref().is_some_and(|sample| {
-                sample.len() == 4 && sample.parse::<u16>().is_ok_and(|year| (1000..=2999).contains(&year))
-            });
-            is_plain && !known.data_type.is_temporal() && (says_year || sample_is_year)
+            is_plain && !known.data_type.is_temporal() && says_year
         })
     }
 

@@ -672,7 +672,9 @@ impl<'a> Walker<'a> {
         if let Some(field) = self.field.clone()
             && (self.dangling || matches!(self.previous_content(at), Some(What::Field(_) | What::Cue(Cue::Compare(_)))))
         {
-            self.draft.shows.retain(|shown| *shown != field || !matches!(self.previous_content(at), Some(What::Field(_))));
+            if matches!(self.previous_content(at), Some(What::Field(_))) {
+                self.draft.shows.retain(|shown| *shown != field);
+            }
             self.dangling = false;
             return self.add(compare(&field, Comparison::Equal, number));
         }
