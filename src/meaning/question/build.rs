@@ -1,7 +1,8 @@
 //! From a filled draft to a typed query.
 
 use crate::meaning::query::{
-    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query, Rows, Summary,
+    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query, Rows,
+    Summary,
 };
 use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::cue::Quality;
@@ -43,7 +44,8 @@ pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Lang
     builder.ranking();
     builder.default_measure();
     builder.intents();
-    let is_summary = !builder.draft.measures.is_empty() || !builder.draft.groups.is_empty() || builder.draft.grain.is_some();
+    let is_summary =
+        !builder.draft.measures.is_empty() || !builder.draft.groups.is_empty() || builder.draft.grain.is_some();
     if is_summary { builder.summary() } else { builder.rows() }
 }
 
@@ -94,7 +96,9 @@ impl Builder<'_> {
 
     /// Gives an open superlative what it goes by.
     fn ranking(&mut self) {
-        let Some(ranking) = self.draft.ranking.clone() else { return };
+        let Some(ranking) = self.draft.ranking.clone() else {
+            return;
+        };
         let Key::Open(quality) = ranking.key else { return };
         let mut descending = ranking.descending;
         let key = match quality {
@@ -103,12 +107,16 @@ impl Builder<'_> {
                 Some(field) => Some(Key::Field(field)),
                 None => {
                     descending = !descending;
-                    self.scope.field_with(&self.draft, &["birth", "birthday", "dob", "birthdate"]).map(Key::Field)
+                    self.scope
+                        .field_with(&self.draft, &["birth", "birthday", "dob", "birthdate"])
+                        .map(Key::Field)
                 }
             },
             Quality::Time => {
                 let field = self.scope.time_field_for(&self.draft);
-                field.or_else(|| self.scope.field_with(&self.draft, quality.words())).map(Key::Field)
+                field
+                    .or_else(|| self.scope.field_with(&self.draft, quality.words()))
+                    .map(Key::Field)
             }
             Quality::Length | Quality::Price | Quality::Weight | Quality::Height => {
                 self.scope.field_with(&self.draft, quality.words()).map(Key::Field)
@@ -116,7 +124,13 @@ impl Builder<'_> {
         };
         let key = key.or_else(|| self.main_measure().map(Key::Measure));
         match key {
-            Some(key) => self.draft.ranking = Some(Ranking { key, descending, ..ranking }),
+            Some(key) => {
+                self.draft.ranking = Some(Ranking {
+                    key,
+                    descending,
+                    ..ranking
+                })
+            }
             None => {
                 self.draft.ranking = None;
                 self.draft.loose_ends += 1;
@@ -128,9 +142,11 @@ impl Builder<'_> {
     fn main_measure(&mut self) -> Option<Measure> {
         let metric = self.scope.main_money()?.clone();
         let base = metric_datasets(self.scope.model, &metric).into_iter().next()?;
-        let joins = self.draft.mentioned.iter().all(|dataset| {
-            *dataset == base || self.scope.points_at(&base, dataset)
-        });
+        let joins = self
+            .draft
+            .mentioned
+            .iter()
+            .all(|dataset| *dataset == base || self.scope.points_at(&base, dataset));
         if !joins {
             return None;
         }
@@ -139,20 +155,43 @@ impl Builder<'_> {
     }
 
     fn default_measure(&mut self) {
-        if let Some(Ranking { key: Key::Measure(measure), .. }) = self.draft.ranking.clone() {
+        if let Some(Ranking {
+            key: Key::Measure(measure),
+            ..
+        }) = self.draft.ranking.clone()
+        {
             let shows_it = matches!(measure, Measure::Metric(_)) || self.draft.measures.is_empty();
             if shows_it {
                 self.draft.measure(measure);
             }
         }
-        let wants = [Intent::Report, Intent::Trend, Intent::Compare, Intent::Share, Intent::Growth, Intent::Outliers, Intent::Why, Intent::Distribution];
-        let wants_measure = wants.iter().any(|intent| self.has(*intent)) || !self.draft.groups.is_empty() || self.draft.grain.is_some();
+        let wants = [
+            Intent::Report,
+            Intent::Trend,
+            Intent::Compare,
+            Intent::Share,
+            Intent::Growth,
+            Intent::Outliers,
+            Intent::Why,
+            Intent::Distribution,
+        ];
+        let wants_measure =
+            wants.iter().any(|intent| self.has(*intent)) || !self.draft.groups.is_empty() || self.draft.grain.is_some();
         if !self.draft.measures.is_empty() || !wants_measure {
             return;
         }
         let report = self.has(Intent::Report) || self.has(Intent::Outliers);
-        let of_entity = self.draft.entities.first().map(|entity| Measure::Count(entity.dataset.clone()));
-        let numeric = self.draft.shows.iter().find(|field| self.scope.is_numeric(field) && !self.scope.is_key(field)).cloned();
+        let of_entity = self
+            .draft
+            .entities
+            .first()
+            .map(|entity| Measure::Count(entity.dataset.clone()));
+        let numeric = self
+            .draft
+            .shows
+            .iter()
+            .find(|field| self.scope.is_numeric(field) && !self.scope.is_key(field))
+            .cloned();
         let shown = numeric.and_then(|field| {
             let function = self.scope.model.field(&field)?.1.aggregation?;
             self.draft.shows.retain(|shown| *shown != field);
@@ -177,7 +216,11 @@ impl Builder<'_> {
         }
         let only_count = self.draft.intents == [Intent::Count];
         if self.draft.intents.is_empty() || only_count && !self.draft.groups.is_empty() {
-            let intent = if self.draft.measures.is_empty() { Intent::List } else { Intent::Total };
+            let intent = if self.draft.measures.is_empty() {
+                Intent::List
+            } else {
+                Intent::Total
+            };
             self.draft.intend(intent);
         }
         if self.draft.intents.len() > 1 && !self.draft.measures.is_empty() {
@@ -231,7 +274,11 @@ impl Builder<'_> {
                 Group::Entity(_) => {}
             }
         }
-        let ranks = self.draft.ranking.as_ref().is_some_and(|ranking| matches!(ranking.key, Key::Measure(_)));
+        let ranks = self
+            .draft
+            .ranking
+            .as_ref()
+            .is_some_and(|ranking| matches!(ranking.key, Key::Measure(_)));
         let broad = ranks || self.has(Intent::Report) || self.has(Intent::Rank) || self.has(Intent::Outliers);
         for entity in &self.draft.entities {
             let counted = self.draft.measures.iter().any(|measure| match measure {
@@ -274,7 +321,10 @@ impl Builder<'_> {
             compare,
             having,
             order_by: order.clone(),
-            limit: limit.map(|count| Limit { count, with_ties: false }),
+            limit: limit.map(|count| Limit {
+                count,
+                with_ties: false,
+            }),
             ..Summary::default()
         };
         let exact = self.exact(&summary);
@@ -285,7 +335,11 @@ impl Builder<'_> {
     fn exact(&self, summary: &Summary) -> Option<Query> {
         let mut exact = summary.clone();
         let ranking = self.draft.ranking.as_ref();
-        if let Some(Ranking { key: Key::Measure(measure), superlative: true, .. }) = ranking
+        if let Some(Ranking {
+            key: Key::Measure(measure),
+            superlative: true,
+            ..
+        }) = ranking
             && !exact.dimensions.is_empty()
             && matches!(measure, Measure::Count(_) | Measure::Aggregate { .. })
         {
@@ -326,8 +380,17 @@ impl Builder<'_> {
 
     /// Does the measure's base say when its rows happened?
     fn has_time(&self, base: &str) -> bool {
-        let of_metric = self.draft.measures.iter().any(|measure| matches!(measure, Measure::Metric(_)));
-        of_metric || self.scope.model.dataset(base).is_some_and(|dataset| dataset.time.is_some())
+        let of_metric = self
+            .draft
+            .measures
+            .iter()
+            .any(|measure| matches!(measure, Measure::Metric(_)));
+        of_metric
+            || self
+                .scope
+                .model
+                .dataset(base)
+                .is_some_and(|dataset| dataset.time.is_some())
     }
 
     /// A window on a dataset without a time field of its own: on its year field, or its one date.
@@ -335,7 +398,9 @@ impl Builder<'_> {
         let mut datasets = vec![base.to_owned()];
         datasets.extend(self.draft.mentioned.iter().cloned());
         for name in datasets {
-            let Some(dataset) = self.scope.model.dataset(&name) else { continue };
+            let Some(dataset) = self.scope.model.dataset(&name) else {
+                continue;
+            };
             let references = dataset.fields.iter().map(|field| FieldRef::new(&name, &field.name));
             let (times, years): (Vec<FieldRef>, Vec<FieldRef>) = references
                 .filter(|field| self.scope.is_time(field) || self.scope.is_year(field))
@@ -356,8 +421,16 @@ impl Builder<'_> {
     /// An open end is closed where the data ends, so that a report can print the days it covers.
     fn clip(&self, window: Window) -> Window {
         let Some(data) = self.time.data else { return window };
-        let start = if window.is_open_start() { data.start.min(window.end) } else { window.start };
-        let end = if window.is_open_end() { data.end.max(window.start) } else { window.end };
+        let start = if window.is_open_start() {
+            data.start.min(window.end)
+        } else {
+            window.start
+        };
+        let end = if window.is_open_end() {
+            data.end.max(window.start)
+        } else {
+            window.end
+        };
         Window::new(start, end).unwrap_or(window)
     }
 
@@ -378,7 +451,9 @@ impl Builder<'_> {
             }];
         }
         let ascending = |key| OrderBy { key, descending: false };
-        let has_time = dimensions.iter().any(|dimension| matches!(dimension, Dimension::Time { .. }));
+        let has_time = dimensions
+            .iter()
+            .any(|dimension| matches!(dimension, Dimension::Time { .. }));
         let mut order = Vec::new();
         if compares {
             order.push(ascending(OrderKey::Period));
@@ -386,7 +461,8 @@ impl Builder<'_> {
         if has_time {
             order.push(ascending(OrderKey::Time));
         }
-        if !dimensions.is_empty() && order.is_empty()
+        if !dimensions.is_empty()
+            && order.is_empty()
             && let Some(measure) = self.draft.measures.first()
         {
             order.push(OrderBy {
@@ -408,7 +484,13 @@ impl Builder<'_> {
         }
         let mut filters: Vec<Filter> = groups
             .into_iter()
-            .filter_map(|mut group| if group.len() > 1 { Some(Filter::Or(group)) } else { group.pop() })
+            .filter_map(|mut group| {
+                if group.len() > 1 {
+                    Some(Filter::Or(group))
+                } else {
+                    group.pop()
+                }
+            })
             .collect();
         self.reach_down(base, &mut filters);
         filters
@@ -434,20 +516,28 @@ impl Builder<'_> {
                     }
                 },
             };
-            let is_below = dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
+            let is_below =
+                dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
             let is_exists = inner.is_none();
             if !(is_below || is_exists) {
                 kept.push(filter);
                 continue;
             }
-            match below.iter_mut().find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated) {
+            match below
+                .iter_mut()
+                .find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated)
+            {
                 Some((_, inner_filters, _)) => inner_filters.extend(inner),
                 None => below.push((dataset, inner.into_iter().collect(), negated)),
             }
         }
         if let [(dataset, inner, _)] = below.as_mut_slice()
             && !self.has_time(base)
-            && let Some(time) = self.scope.model.dataset(dataset).and_then(|dataset| dataset.time.clone())
+            && let Some(time) = self
+                .scope
+                .model
+                .dataset(dataset)
+                .and_then(|dataset| dataset.time.clone())
         {
             for window in std::mem::take(&mut self.draft.windows) {
                 inner.push(Filter::During {
@@ -471,7 +561,11 @@ impl Builder<'_> {
         let mut filters = self.filters(&dataset);
         let all_filters = filters.clone();
         let windows = std::mem::take(&mut self.draft.windows);
-        let has_time = self.scope.model.dataset(&dataset).is_some_and(|dataset| dataset.time.is_some());
+        let has_time = self
+            .scope
+            .model
+            .dataset(&dataset)
+            .is_some_and(|dataset| dataset.time.is_some());
         let mut window = None;
         for each in &windows {
             match (has_time, windows.len()) {
@@ -495,7 +589,10 @@ impl Builder<'_> {
             filter: all_of(filters),
             window,
             order_by: order.clone(),
-            limit: limit.map(|count| Limit { count, with_ties: false }),
+            limit: limit.map(|count| Limit {
+                count,
+                with_ties: false,
+            }),
             ..Rows::default()
         };
         Some(self.built(Query::Rows(rows), None, Vec::new(), all_filters, order, limit))
@@ -545,7 +642,13 @@ fn entity_dimension(dataset: &str) -> Dimension {
 /// "What share came from France": all countries are needed, so the condition becomes a grouping.
 fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) {
     let place = filters.iter().position(|filter| {
-        matches!(filter, Filter::Compare { operator: Comparison::Equal, .. } | Filter::In { .. })
+        matches!(
+            filter,
+            Filter::Compare {
+                operator: Comparison::Equal,
+                ..
+            } | Filter::In { .. }
+        )
     });
     let Some(place) = place else { return };
     if let Filter::Compare { field, .. } | Filter::In { field, .. } = filters.remove(place) {
@@ -563,11 +666,19 @@ fn having(draft: &Draft) -> Option<Having> {
             value: condition.value.clone(),
         })
         .collect();
-    if conditions.len() > 1 { Some(Having::And(conditions)) } else { conditions.pop() }
+    if conditions.len() > 1 {
+        Some(Having::And(conditions))
+    } else {
+        conditions.pop()
+    }
 }
 
 fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
-    if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() }
+    if filters.len() > 1 {
+        Some(Filter::And(filters))
+    } else {
+        filters.pop()
+    }
 }
 
 /// The dataset that a condition is about; `None` when it is about several.
@@ -587,7 +698,9 @@ fn filter_dataset(filter: &Filter) -> Option<String> {
         Filter::And(filters) | Filter::Or(filters) => {
             let mut datasets = filters.iter().map(filter_dataset);
             let first = datasets.next()??;
-            datasets.all(|dataset| dataset.as_ref() == Some(&first)).then_some(first)
+            datasets
+                .all(|dataset| dataset.as_ref() == Some(&first))
+                .then_some(first)
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::meaning::query::Comparison;
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::graph::{Graph, UNREACHABLE};
 use crate::meaning::question::lexicon::{Choice, Meaning};
 use crate::meaning::question::segment::{Item, Piece};
-use crate::meaning::query::Comparison;
 use crate::meaning::semantic::{Metric, MetricKind, Model, Unit};
 use crate::warehouse::catalog::Role;
 
@@ -43,9 +43,12 @@ pub fn choose(pieces: &[Piece], model: &Model, graph: &Graph) -> Vec<Vec<Ranked>
                     score: choice.weight,
                 })
                 .collect(),
-            Item::Number(_) | Item::Quoted(_) | Item::Time { .. } | Item::Cue(_) | Item::Unknown | Item::Punctuation => {
-                Vec::new()
-            }
+            Item::Number(_)
+            | Item::Quoted(_)
+            | Item::Time { .. }
+            | Item::Cue(_)
+            | Item::Unknown
+            | Item::Punctuation => Vec::new(),
         })
         .collect();
     for round in 0..MOST_ROUNDS {
@@ -116,7 +119,10 @@ impl Context<'_> {
         let mut anchors = Vec::new();
         for (piece, choices) in ranked.iter().enumerate() {
             let Some(best) = choices.first() else { continue };
-            let datasets: HashSet<String> = choices.iter().flat_map(|ranked| self.datasets(&ranked.choice)).collect();
+            let datasets: HashSet<String> = choices
+                .iter()
+                .flat_map(|ranked| self.datasets(&ranked.choice))
+                .collect();
             let is_dataset = matches!(best.choice.meaning, Meaning::Dataset(_));
             if !(all || datasets.len() == 1 || is_dataset) {
                 continue;
@@ -136,8 +142,11 @@ impl Context<'_> {
             Meaning::Dataset(dataset) => vec![dataset.clone()],
             Meaning::Field(field) | Meaning::Value { field, .. } => vec![field.dataset.clone()],
             Meaning::Metric(name) => {
-                let mut datasets =
-                    self.model.metric(name).map(|metric| metric_datasets(self.model, metric)).unwrap_or_default();
+                let mut datasets = self
+                    .model
+                    .metric(name)
+                    .map(|metric| metric_datasets(self.model, metric))
+                    .unwrap_or_default();
                 datasets.truncate(1);
                 datasets
             }
@@ -146,7 +155,9 @@ impl Context<'_> {
 
     fn score(&self, index: usize, choice: &Choice, anchors: &[Anchor]) -> f64 {
         let mut score = choice.weight + self.fit(index, choice);
-        let Some(own) = self.datasets(choice).into_iter().next() else { return score };
+        let Some(own) = self.datasets(choice).into_iter().next() else {
+            return score;
+        };
         let others = anchors.iter().filter(|anchor| anchor.piece != index);
         let mut farthest = 0_u32;
         let mut apart = false;
@@ -204,14 +215,16 @@ impl Context<'_> {
             Meaning::Value { field, .. } => {
                 // "city Tokyo", "Tokyo office": the field or its owner stands right beside it.
                 let beside = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
-                let named = beside.filter_map(|index| self.pieces.get(index)).any(|piece| match &piece.item {
-                    Item::Term(choices) => choices.iter().any(|other| match &other.meaning {
-                        Meaning::Field(other) => other == field,
-                        Meaning::Dataset(dataset) => *dataset == field.dataset,
-                        Meaning::Metric(_) | Meaning::Value { .. } => false,
-                    }),
-                    _ => false,
-                });
+                let named = beside
+                    .filter_map(|index| self.pieces.get(index))
+                    .any(|piece| match &piece.item {
+                        Item::Term(choices) => choices.iter().any(|other| match &other.meaning {
+                            Meaning::Field(other) => other == field,
+                            Meaning::Dataset(dataset) => *dataset == field.dataset,
+                            Meaning::Metric(_) | Meaning::Value { .. } => false,
+                        }),
+                        _ => false,
+                    });
                 if named { FITS_CUE } else { 0.0 }
             }
         }

@@ -135,7 +135,9 @@ impl Draft {
             Measure::Metric(_) | Measure::Ratio { .. } => None,
         });
         let entity = self.entities.first().map(|entity| entity.dataset.clone());
-        counted.or(entity).or_else(|| self.shows.first().map(|field| field.dataset.clone()))
+        counted
+            .or(entity)
+            .or_else(|| self.shows.first().map(|field| field.dataset.clone()))
     }
 
     pub fn mention(&mut self, dataset: &str) {
@@ -165,7 +167,15 @@ impl Draft {
     /// Adds a condition; values of one field that are tied by "or" (or merely listed) become one set.
     pub fn condition(&mut self, filter: Filter, or: bool) {
         let last = self.conditions.last_mut();
-        if let (Filter::Compare { field, operator: Comparison::Equal, value }, Some(last)) = (&filter, last) {
+        if let (
+            Filter::Compare {
+                field,
+                operator: Comparison::Equal,
+                value,
+            },
+            Some(last),
+        ) = (&filter, last)
+        {
             match &mut last.filter {
                 Filter::Compare {
                     field: known,

@@ -30,7 +30,9 @@ pub(super) fn judge(
     shift: Option<Shift>,
     advise: bool,
 ) -> Result<Reading, Box<NotRead>> {
-    let say = Say { language: text.language };
+    let say = Say {
+        language: text.language,
+    };
     let spans = spans(reader, text, nodes, &say);
     let (unread, restricting) = unread(text, nodes);
     let named = nodes.iter().filter(|node| is_name(&node.what)).count();
@@ -64,8 +66,16 @@ pub(super) fn judge(
     }
     let fit = average(ranked);
     let lost = UNREAD * count(unread.len()) + LOOSE_END * count(built.loose_ends);
-    let mut notes: Vec<String> = spans.iter().filter(|span| span.approximate).map(|span| say.took(&span.text, &span.means)).collect();
-    if let Some(metric) = built.assumed_measure.as_deref().and_then(|name| reader.model.metric(name)) {
+    let mut notes: Vec<String> = spans
+        .iter()
+        .filter(|span| span.approximate)
+        .map(|span| say.took(&span.text, &span.means))
+        .collect();
+    if let Some(metric) = built
+        .assumed_measure
+        .as_deref()
+        .and_then(|name| reader.model.metric(name))
+    {
         notes.push(say.assumed(say.name(&metric.words)));
     }
     if !unread.is_empty() {
@@ -98,12 +108,23 @@ fn count(number: usize) -> f64 {
 
 /// How well the chosen meanings fit, 0 to 1.
 fn average(ranked: &[Vec<Ranked>]) -> f64 {
-    let weights: Vec<f64> = ranked.iter().filter_map(|choices| choices.first()).map(|best| best.choice.weight).collect();
-    if weights.is_empty() { 0.0 } else { weights.iter().sum::<f64>() / count(weights.len()) }
+    let weights: Vec<f64> = ranked
+        .iter()
+        .filter_map(|choices| choices.first())
+        .map(|best| best.choice.weight)
+        .collect();
+    if weights.is_empty() {
+        0.0
+    } else {
+        weights.iter().sum::<f64>() / count(weights.len())
+    }
 }
 
 fn is_name(what: &What) -> bool {
-    matches!(what, What::Metric(_) | What::Dataset(_) | What::Field(_) | What::Value { .. })
+    matches!(
+        what,
+        What::Metric(_) | What::Dataset(_) | What::Field(_) | What::Value { .. }
+    )
 }
 
 /// The words that nothing explains, and those among them that restrict the question.
@@ -114,15 +135,22 @@ fn unread(text: &Text<'_>, nodes: &[Node]) -> (Vec<String>, Vec<String>) {
         if node.what != What::Unknown {
             continue;
         }
-        let Some(token) = text.tokens.get(node.first) else { continue };
+        let Some(token) = text.tokens.get(node.first) else {
+            continue;
+        };
         let is_han = token.kind == Kind::Han;
         if is_han && node.end - node.first < 2 || !is_han && token.text.chars().count() < 2 {
             continue;
         }
         unread.push(node.text.clone());
         let before = nodes.get(..index).unwrap_or_default().iter().rev();
-        let before = before.map(|node| &node.what).find(|what| !matches!(what, What::Cue(Cue::Filler) | What::Punctuation));
-        let after_place = matches!(before, Some(What::Cue(Cue::In | Cue::Group | Cue::Except | Cue::Of | Cue::Ranked)));
+        let before = before
+            .map(|node| &node.what)
+            .find(|what| !matches!(what, What::Cue(Cue::Filler) | What::Punctuation));
+        let after_place = matches!(
+            before,
+            Some(What::Cue(Cue::In | Cue::Group | Cue::Except | Cue::Of | Cue::Ranked))
+        );
         let is_capital = token.capital && node.first > 0;
         if is_capital || after_place || is_han {
             restricting.push(node.text.clone());
@@ -137,9 +165,10 @@ fn spans(reader: &Reader<'_>, text: &Text<'_>, nodes: &[Node], say: &Say) -> Vec
             What::Metric(name) => (SpanKind::Metric, say.metric(reader.model, name)),
             What::Dataset(name) => (SpanKind::Dataset, say.dataset(reader.model, name)),
             What::Field(field) => (SpanKind::Field, say.field(reader.model, field)),
-            What::Value { field, value } => {
-                (SpanKind::Value, format!("{} = '{value}'", say.field(reader.model, field)))
-            }
+            What::Value { field, value } => (
+                SpanKind::Value,
+                format!("{} = '{value}'", say.field(reader.model, field)),
+            ),
             What::Number(_) => (SpanKind::Number, node.text.clone()),
             What::Quoted(text) => (SpanKind::Number, text.clone()),
             What::Time { phrase, .. } => (SpanKind::Time, say.phrase(phrase)),
@@ -168,9 +197,18 @@ fn near(reader: &Reader<'_>, unknown: &[String]) -> Vec<String> {
         std::iter::once(&dataset.words.label).chain(dataset.fields.iter().map(|field| &field.words.label))
     });
     let mut found: Vec<(f64, String)> = names
-        .chain(reader.model.metrics.iter().filter(|metric| !metric.hidden).map(|metric| &metric.words.label))
+        .chain(
+            reader
+                .model
+                .metrics
+                .iter()
+                .filter(|metric| !metric.hidden)
+                .map(|metric| &metric.words.label),
+        )
         .filter_map(|name| {
-            let best = unknown.iter().map(|word| strsim::jaro_winkler(&word.to_lowercase(), &name.to_lowercase()));
+            let best = unknown
+                .iter()
+                .map(|word| strsim::jaro_winkler(&word.to_lowercase(), &name.to_lowercase()));
             let best = best.fold(0.0, f64::max);
             (best > 0.86).then(|| (best, name.clone()))
         })

@@ -40,8 +40,22 @@ const MOST_COLUMNS_OF_A_VALUE: usize = 8;
 
 /// Words for the money that a business takes in.
 const TRADE: [&str; 16] = [
-    "sales", "sell", "revenue", "turnover", "income", "sales performance", "卖", "卖出", "销售", "销售额", "销售业绩", "业绩", "营收",
-    "营业额", "收入", "销售收入",
+    "sales",
+    "sell",
+    "revenue",
+    "turnover",
+    "income",
+    "sales performance",
+    "卖",
+    "卖出",
+    "销售",
+    "销售额",
+    "销售业绩",
+    "业绩",
+    "营收",
+    "营业额",
+    "收入",
+    "销售收入",
 ];
 /// They give way to any name of the model's own, and are told as a guess.
 const TRADE_WORD: f64 = 0.75;
@@ -82,7 +96,10 @@ impl Lexicon {
                         value: category.value.clone(),
                     };
                     builder.add(&category.value, &meaning, VALUE);
-                    category.synonyms.iter().for_each(|word| builder.add(word, &meaning, SYNONYM));
+                    category
+                        .synonyms
+                        .iter()
+                        .for_each(|word| builder.add(word, &meaning, SYNONYM));
                 }
             }
         }
@@ -119,7 +136,10 @@ impl Lexicon {
 
     /// What the tokens from `at` name a part of: `rank` for "ranking position", `budget` for "budget in billions".
     pub fn part_at(&self, tokens: &[Token], at: usize) -> Vec<(Choice, usize)> {
-        let Some(first) = tokens.get(at).filter(|token| token.kind == Kind::Word || token.kind == Kind::Han) else {
+        let Some(first) = tokens
+            .get(at)
+            .filter(|token| token.kind == Kind::Word || token.kind == Kind::Han)
+        else {
             return Vec::new();
         };
         let candidates = self.by_word.get(&first.stem).map_or(&[][..], Vec::as_slice);
@@ -128,7 +148,11 @@ impl Lexicon {
             let mut end = at + 1;
             while tokens.get(end).is_some_and(|token| {
                 entry.words.contains(&token.stem)
-                    && !tokens.get(at..end).unwrap_or_default().iter().any(|used| used.stem == token.stem)
+                    && !tokens
+                        .get(at..end)
+                        .unwrap_or_default()
+                        .iter()
+                        .any(|used| used.stem == token.stem)
             }) {
                 end += 1;
             }
@@ -142,7 +166,9 @@ impl Lexicon {
                 continue;
             }
             let coverage = ratio(said, entry.words.len());
-            let is_head = tokens.get(end - 1).is_some_and(|token| entry.words.last() == Some(&token.stem));
+            let is_head = tokens
+                .get(end - 1)
+                .is_some_and(|token| entry.words.last() == Some(&token.stem));
             let weight = entry.weight * (0.3 + 0.35 * coverage + if is_head { 0.1 } else { 0.05 });
             let choice = Choice {
                 meaning: entry.meaning.clone(),
@@ -164,7 +190,11 @@ fn after_words(tokens: &[Token], at: usize, words: &[String]) -> Option<usize> {
     let mut end = at;
     for word in words {
         // "e-mail address", "pro-rated": a hyphen between two words of a name is not said.
-        if end > at && tokens.get(end).is_some_and(|token| token.text == "-" || token.text == "_") {
+        if end > at
+            && tokens
+                .get(end)
+                .is_some_and(|token| token.text == "-" || token.text == "_")
+        {
             end += 1;
         }
         let token = tokens.get(end)?;
@@ -246,13 +276,20 @@ impl<'a> Values<'a> {
     pub fn new(model: &Model, catalog: &Catalog, index: &'a ValueIndex) -> Self {
         let mut fields: HashMap<(String, String), Vec<FieldRef>> = HashMap::new();
         for dataset in &model.datasets {
-            let crate::meaning::semantic::Source::Table { schema, name } = &dataset.source else { continue };
-            let Some(table) = catalog.table_in(schema.as_deref(), name) else { continue };
+            let crate::meaning::semantic::Source::Table { schema, name } = &dataset.source else {
+                continue;
+            };
+            let Some(table) = catalog.table_in(schema.as_deref(), name) else {
+                continue;
+            };
             let table = table.qualified_name();
             for field in dataset.fields.iter().filter(|field| field.role != Role::Key) {
                 let Some(column) = &field.column else { continue };
                 let reference = FieldRef::new(&dataset.name, &field.name);
-                fields.entry((table.clone(), column.clone())).or_default().push(reference);
+                fields
+                    .entry((table.clone(), column.clone()))
+                    .or_default()
+                    .push(reference);
             }
         }
         Self { index, fields }

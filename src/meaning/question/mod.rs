@@ -24,6 +24,7 @@ mod walk;
 
 pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
 
+use crate::meaning::query::Literal;
 use crate::meaning::question::choose::{Ranked, TOO_CLOSE};
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::graph::Graph;
@@ -32,7 +33,6 @@ use crate::meaning::question::phrases::Calendar;
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::segment::{Item, Piece};
 use crate::meaning::question::token::{Kind, Token};
-use crate::meaning::query::Literal;
 use crate::meaning::semantic::{Metric, Model};
 use crate::text::Language;
 use crate::time::TimeContext;
@@ -100,7 +100,11 @@ impl<'a> Reader<'a> {
         let pieces = segment::segment(question, &tokens, &times, &self.lexicon, &self.values);
         let pieces = self.near_spellings(question, &tokens, pieces);
         let ranked = choose::choose(&pieces, self.model, &self.graph);
-        let text = Text { question, tokens: &tokens, language };
+        let text = Text {
+            question,
+            tokens: &tokens,
+            language,
+        };
         let mut readings: Vec<Reading> = Vec::new();
         let mut close = false;
         let best = self.reading(&text, &pieces, &ranked, time);
@@ -114,7 +118,9 @@ impl<'a> Reader<'a> {
             if let Some(choices) = swapped.get_mut(piece) {
                 choices.swap(0, 1);
             }
-            let Ok(mut reading) = self.reading(&text, &pieces, &swapped, time) else { continue };
+            let Ok(mut reading) = self.reading(&text, &pieces, &swapped, time) else {
+                continue;
+            };
             if readings.iter().any(|known| known.query == reading.query) {
                 continue;
             }
@@ -133,7 +139,9 @@ impl<'a> Reader<'a> {
         let mut near = pieces;
         for piece in &mut near {
             let is_unknown = matches!(piece.item, Item::Unknown | Item::Quoted(_));
-            let Some(token) = tokens.get(piece.first).filter(|_| is_unknown) else { continue };
+            let Some(token) = tokens.get(piece.first).filter(|_| is_unknown) else {
+                continue;
+            };
             if !matches!(token.kind, Kind::Word | Kind::Quoted) {
                 continue;
             }
@@ -180,7 +188,10 @@ impl Text<'_> {
     /// The words of tokens `first..end`, as written.
     fn slice(&self, first: usize, end: usize) -> &str {
         let start = self.tokens.get(first).map(|token| token.start);
-        let end = end.checked_sub(1).and_then(|last| self.tokens.get(last)).map(|token| token.end);
+        let end = end
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last))
+            .map(|token| token.end);
         match (start, end) {
             (Some(start), Some(end)) => self.question.get(start..end).unwrap_or_default(),
             _ => "",
@@ -237,7 +248,10 @@ fn nodes(text: &Text<'_>, pieces: &[Piece], ranked: &[Vec<Ranked>]) -> Vec<Node>
             What::Unknown => spelled_number(text, piece).unwrap_or(What::Unknown),
             known => known,
         };
-        let is_han = text.tokens.get(piece.first).is_some_and(|token| token.kind == Kind::Han);
+        let is_han = text
+            .tokens
+            .get(piece.first)
+            .is_some_and(|token| token.kind == Kind::Han);
         if let (What::Unknown, true, Some(last)) = (&what, is_han, nodes.last_mut())
             && last.what == What::Unknown
             && last.end == piece.first

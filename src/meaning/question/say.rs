@@ -25,16 +25,24 @@ impl Say {
     }
 
     pub fn metric(&self, model: &Model, name: &str) -> String {
-        model.metric(name).map_or(name, |metric| self.name(&metric.words)).to_owned()
+        model
+            .metric(name)
+            .map_or(name, |metric| self.name(&metric.words))
+            .to_owned()
     }
 
     pub fn dataset(&self, model: &Model, name: &str) -> String {
-        model.dataset(name).map_or(name, |dataset| self.name(&dataset.words)).to_owned()
+        model
+            .dataset(name)
+            .map_or(name, |dataset| self.name(&dataset.words))
+            .to_owned()
     }
 
     /// A field's name, with its dataset where the name alone is found in several.
     pub fn field(&self, model: &Model, field: &FieldRef) -> String {
-        let Some((dataset, known)) = model.field(field) else { return field.to_string() };
+        let Some((dataset, known)) = model.field(field) else {
+            return field.to_string();
+        };
         let label = self.name(&known.words);
         let fields = model.datasets.iter().flat_map(|dataset| &dataset.fields);
         let shared = fields.filter(|other| self.name(&other.words) == label).count() > 1;
@@ -66,7 +74,9 @@ impl Say {
             Cue::Aggregate(Aggregate::Avg) => ("average", "平均"),
             Cue::Aggregate(Aggregate::Max) => ("maximum", "最大值"),
             Cue::Aggregate(Aggregate::Min) => ("minimum", "最小值"),
-            Cue::Superlative { descending: true, .. } | Cue::Frequent { descending: true } => ("highest first", "从高到低"),
+            Cue::Superlative { descending: true, .. } | Cue::Frequent { descending: true } => {
+                ("highest first", "从高到低")
+            }
             Cue::Superlative { .. } | Cue::Frequent { .. } => ("lowest first", "从低到高"),
             Cue::Group => ("for each", "分组"),
             Cue::Compare(_) | Cue::Between => ("comparison", "比较条件"),
@@ -98,7 +108,10 @@ impl Say {
     }
 
     pub fn took(&self, text: &str, means: &str) -> String {
-        self.pick(format!("\"{text}\" was read as {means}"), format!("“{text}”按“{means}”理解"))
+        self.pick(
+            format!("\"{text}\" was read as {means}"),
+            format!("“{text}”按“{means}”理解"),
+        )
     }
 
     pub fn assumed(&self, metric: &str) -> String {
@@ -121,7 +134,10 @@ impl Say {
 
     pub fn nothing_known(&self, unknown: &[String]) -> String {
         if unknown.is_empty() {
-            return self.pick("the question names nothing that this database has".into(), "问题没有提到这个数据库里的任何内容".into());
+            return self.pick(
+                "the question names nothing that this database has".into(),
+                "问题没有提到这个数据库里的任何内容".into(),
+            );
         }
         self.pick(
             format!("this database knows nothing called {}", quoted_english(unknown)),
@@ -144,7 +160,10 @@ impl Say {
     }
 
     pub fn nothing_to_ask(&self) -> String {
-        self.pick("the question does not say what to look up".into(), "问题没有说明要查询什么".into())
+        self.pick(
+            "the question does not say what to look up".into(),
+            "问题没有说明要查询什么".into(),
+        )
     }
 
     pub fn loose_ends(&self) -> String {
@@ -156,9 +175,17 @@ impl Say {
 }
 
 fn quoted_english(words: &[String]) -> String {
-    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+    words
+        .iter()
+        .map(|word| format!("\"{word}\""))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn quoted_chinese(words: &[String]) -> String {
-    words.iter().map(|word| format!("“{word}”")).collect::<Vec<_>>().join("、")
+    words
+        .iter()
+        .map(|word| format!("“{word}”"))
+        .collect::<Vec<_>>()
+        .join("、")
 }

@@ -11,15 +11,48 @@ use crate::time::{Grain, Window};
 use crate::warehouse::catalog::{DataType, Role};
 
 /// Words of datasets that hold people; the first of each list are those who sell, or buy.
-const SELLERS: [&str; 9] =
-    ["employee", "salesperson", "staff", "sales rep", "seller", "worker", "representative", "员工", "销售员"];
+const SELLERS: [&str; 9] = [
+    "employee",
+    "salesperson",
+    "staff",
+    "sales rep",
+    "seller",
+    "worker",
+    "representative",
+    "员工",
+    "销售员",
+];
 const BUYERS: [&str; 6] = ["customer", "client", "buyer", "shopper", "客户", "顾客"];
 const PEOPLE: [&str; 16] = [
-    "person", "people", "user", "member", "student", "teacher", "patient", "player", "author", "artist", "driver",
-    "doctor", "actor", "candidate", "passenger", "人员",
+    "person",
+    "people",
+    "user",
+    "member",
+    "student",
+    "teacher",
+    "patient",
+    "player",
+    "author",
+    "artist",
+    "driver",
+    "doctor",
+    "actor",
+    "candidate",
+    "passenger",
+    "人员",
 ];
 const SELLING: [&str; 7] = ["sell", "sold", "sells", "selling", "卖", "销售", "售"];
-const BUYING: [&str; 9] = ["buy", "bought", "buys", "purchased", "spent", "spend", "ordered", "买", "购买"];
+const BUYING: [&str; 9] = [
+    "buy",
+    "bought",
+    "buys",
+    "purchased",
+    "spent",
+    "spend",
+    "ordered",
+    "买",
+    "购买",
+];
 
 /// A model with what questions need to know of it.
 pub struct Scope<'a> {
@@ -40,8 +73,10 @@ impl<'a> Scope<'a> {
     /// Can it be compared with a number and added up? Keys are numbers in name only, but may be compared.
     pub fn is_numeric(&self, field: &FieldRef) -> bool {
         self.field(field).is_some_and(|field| {
-            matches!(field.data_type, DataType::Integer | DataType::Float | DataType::Decimal { .. })
-                || matches!(field.role, Role::Measure | Role::Money | Role::Percentage)
+            matches!(
+                field.data_type,
+                DataType::Integer | DataType::Float | DataType::Decimal { .. }
+            ) || matches!(field.role, Role::Measure | Role::Money | Role::Percentage)
         })
     }
 
@@ -50,21 +85,30 @@ impl<'a> Scope<'a> {
     }
 
     pub fn is_time(&self, field: &FieldRef) -> bool {
-        self.field(field).is_some_and(|field| field.is_time || field.data_type.is_temporal() || field.role == Role::Time)
+        self.field(field)
+            .is_some_and(|field| field.is_time || field.data_type.is_temporal() || field.role == Role::Time)
     }
 
     /// Does it hold years as numbers (or as text of four digits)?
     pub fn is_year(&self, field: &FieldRef) -> bool {
         self.field(field).is_some_and(|known| {
-            let says_year = name_stems(&known.words.label).iter().chain(&name_stems(&known.name)).any(|word| word == "year");
-            let is_plain = matches!(known.data_type, DataType::Integer | DataType::Float | DataType::Text | DataType::Other(_) | DataType::Decimal { .. });
+            let says_year = name_stems(&known.words.label)
+                .iter()
+                .chain(&name_stems(&known.name))
+                .any(|word| word == "year");
+            let is_plain = matches!(
+                known.data_type,
+                DataType::Integer | DataType::Float | DataType::Text | DataType::Other(_) | DataType::Decimal { .. }
+            );
             is_plain && !known.data_type.is_temporal() && says_year
         })
     }
 
     /// A value as the field's type holds it.
     pub fn literal(&self, field: &FieldRef, value: &str) -> Literal {
-        let is_integer = self.field(field).is_some_and(|field| field.data_type == DataType::Integer);
+        let is_integer = self
+            .field(field)
+            .is_some_and(|field| field.data_type == DataType::Integer);
         match value.parse::<i64>() {
             Ok(number) if is_integer => Literal::Integer(number),
             _ => Literal::Text(value.to_owned()),
@@ -87,18 +131,24 @@ impl<'a> Scope<'a> {
     /// The field of what is talked about whose name has one of `words`.
     pub fn field_with(&self, draft: &Draft, words: &[&str]) -> Option<FieldRef> {
         let mentioned = draft.mentioned.iter().filter_map(|name| self.model.dataset(name));
-        mentioned.flat_map(|dataset| dataset.fields.iter().map(move |field| (dataset, field))).find_map(|(dataset, field)| {
-            let names = name_stems(&field.words.label);
-            let own = name_stems(&field.name);
-            let stems: Vec<String> = words.iter().flat_map(|word| name_stems(word)).collect();
-            let has = names.iter().chain(&own).any(|word| stems.contains(word)) && field.role != Role::Key;
-            has.then(|| FieldRef::new(&dataset.name, &field.name))
-        })
+        mentioned
+            .flat_map(|dataset| dataset.fields.iter().map(move |field| (dataset, field)))
+            .find_map(|(dataset, field)| {
+                let names = name_stems(&field.words.label);
+                let own = name_stems(&field.name);
+                let stems: Vec<String> = words.iter().flat_map(|word| name_stems(word)).collect();
+                let has = names.iter().chain(&own).any(|word| stems.contains(word)) && field.role != Role::Key;
+                has.then(|| FieldRef::new(&dataset.name, &field.name))
+            })
     }
 
     /// The field that "when" asks for.
     pub fn time_field_for(&self, draft: &Draft) -> Option<FieldRef> {
-        let dataset = draft.mentioned.iter().filter_map(|name| self.model.dataset(name)).find(|dataset| dataset.time.is_some())?;
+        let dataset = draft
+            .mentioned
+            .iter()
+            .filter_map(|name| self.model.dataset(name))
+            .find(|dataset| dataset.time.is_some())?;
         dataset.time.as_ref().map(|time| FieldRef::new(&dataset.name, time))
     }
 
@@ -118,8 +168,12 @@ impl<'a> Scope<'a> {
             Person::Any => &[&SELLERS, &PEOPLE, &BUYERS],
         };
         lists.iter().find_map(|words| {
-            let mut found: Vec<&Dataset> =
-                self.model.datasets.iter().filter(|dataset| names_one_of(dataset, words)).collect();
+            let mut found: Vec<&Dataset> = self
+                .model
+                .datasets
+                .iter()
+                .filter(|dataset| names_one_of(dataset, words))
+                .collect();
             found.sort_by_key(|dataset| near.map_or(0, |near| self.graph.distance(near, &dataset.name)));
             found.first().map(|dataset| dataset.name.clone())
         })
@@ -138,11 +192,15 @@ impl<'a> Scope<'a> {
 
     /// The metric that "sales" means where the model has no such name: money added up over the facts of trade.
     pub fn main_money(&self) -> Option<&'a Metric> {
-        let trade = ["sale", "payment", "invoice", "order", "purchase", "transact", "line", "detail", "item"];
+        let trade = [
+            "sale", "payment", "invoice", "order", "purchase", "transact", "line", "detail", "item",
+        ];
         let rank = |metric: &Metric| -> (usize, u64) {
             let datasets = crate::meaning::question::choose::metric_datasets(self.model, metric);
             let dataset = datasets.first().and_then(|name| self.model.dataset(name));
-            let words = dataset.map(|dataset| name_stems(&dataset.words.label)).unwrap_or_default();
+            let words = dataset
+                .map(|dataset| name_stems(&dataset.words.label))
+                .unwrap_or_default();
             let own = name_stems(&metric.words.label);
             let named = own.iter().any(|word| matches!(word.as_str(), "sale" | "revenu"));
             let trades = words.iter().filter(|word| trade.contains(&word.as_str())).count();
@@ -164,6 +222,9 @@ impl<'a> Scope<'a> {
 
 fn names_one_of(dataset: &Dataset, words: &[&str]) -> bool {
     let stems: Vec<Vec<String>> = words.iter().map(|word| name_stems(word)).collect();
-    let own = [&dataset.words.label, &dataset.name].into_iter().chain(&dataset.words.label_zh).chain(&dataset.words.synonyms);
+    let own = [&dataset.words.label, &dataset.name]
+        .into_iter()
+        .chain(&dataset.words.label_zh)
+        .chain(&dataset.words.synonyms);
     own.map(|name| name_stems(name)).any(|name| stems.contains(&name))
 }

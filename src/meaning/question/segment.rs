@@ -15,7 +15,10 @@ pub enum Item {
     Number(Decimal),
     /// Quoted text that is no value of the database.
     Quoted(String),
-    Time { phrase: Phrase, bare_year: bool },
+    Time {
+        phrase: Phrase,
+        bare_year: bool,
+    },
     Cue(Cue),
     Unknown,
     Punctuation,
@@ -45,7 +48,13 @@ struct Edge {
 }
 
 /// Cuts the question into pieces; every token is in exactly one.
-pub fn segment(question: &str, tokens: &[Token], times: &[Found], lexicon: &Lexicon, values: &Values<'_>) -> Vec<Piece> {
+pub fn segment(
+    question: &str,
+    tokens: &[Token],
+    times: &[Found],
+    lexicon: &Lexicon,
+    values: &Values<'_>,
+) -> Vec<Piece> {
     // best[i]: score of the best cover of the tokens from i on, and its first edge.
     let mut best: Vec<(f64, Option<Edge>)> = Vec::with_capacity(tokens.len() + 1);
     best.push((0.0, None));

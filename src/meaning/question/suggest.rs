@@ -48,14 +48,20 @@ fn candidates(reader: &Reader<'_>, language: Language, time: &TimeContext) -> Ve
     for metric in metrics.take(4) {
         let name = say.name(&metric.words);
         if let Some(entity) = entities.first() {
-            let year = year.clone().map(|year| pick(format!(" in {year}"), year)).unwrap_or_default();
+            let year = year
+                .clone()
+                .map(|year| pick(format!(" in {year}"), year))
+                .unwrap_or_default();
             questions.push(pick(
                 format!("top 5 {entity} by {name}{year}"),
                 format!("{year}{name}最高的前 5 个{entity}"),
             ));
         }
         if let Some(year) = &year {
-            questions.push(pick(format!("{name} by month in {year}"), format!("{year}按月统计{name}")));
+            questions.push(pick(
+                format!("{name} by month in {year}"),
+                format!("{year}按月统计{name}"),
+            ));
         }
         if let Some(month) = &month {
             questions.push(pick(format!("total {name} in {month}"), format!("{month}的{name}")));
@@ -63,11 +69,20 @@ fn candidates(reader: &Reader<'_>, language: Language, time: &TimeContext) -> Ve
     }
     for dataset in &model.datasets {
         let name = say.name(&dataset.words);
-        questions.push(pick(format!("how many {name} are there?"), format!("一共有多少{name}？")));
-        let category = dataset.fields.iter().find(|field| field.role == Role::Category && is_plain(field));
+        questions.push(pick(
+            format!("how many {name} are there?"),
+            format!("一共有多少{name}？"),
+        ));
+        let category = dataset
+            .fields
+            .iter()
+            .find(|field| field.role == Role::Category && is_plain(field));
         if let Some(field) = category {
             let label = say.field(model, &FieldRef::new(&dataset.name, &field.name));
-            questions.push(pick(format!("number of {name} by {label}"), format!("各{label}的{name}数量")));
+            questions.push(pick(
+                format!("number of {name} by {label}"),
+                format!("各{label}的{name}数量"),
+            ));
         }
     }
     questions

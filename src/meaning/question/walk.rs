@@ -131,7 +131,9 @@ impl<'a> Walker<'a> {
 
     fn previous_content(&self, at: usize) -> Option<&'a What> {
         let before = self.nodes.get(..at)?.iter().rev();
-        before.map(|node| &node.what).find(|what| !matches!(what, What::Cue(Cue::Filler | Cue::Of) | What::Punctuation))
+        before
+            .map(|node| &node.what)
+            .find(|what| !matches!(what, What::Cue(Cue::Filler | Cue::Of) | What::Punctuation))
     }
 
     fn cue(&mut self, at: usize, node: &Node, cue: Cue) {
@@ -143,7 +145,11 @@ impl<'a> Walker<'a> {
             }
             Cue::Which => self.which(at),
             Cue::Who => self.who(at),
-            Cue::When => self.scope.time_field_for(&self.draft).into_iter().for_each(|field| self.draft.show(field)),
+            Cue::When => self
+                .scope
+                .time_field_for(&self.draft)
+                .into_iter()
+                .for_each(|field| self.draft.show(field)),
             Cue::Count => {
                 self.count = true;
                 self.draft.intend(Intent::Count);
@@ -159,15 +165,13 @@ impl<'a> Walker<'a> {
             Cue::Frequent { descending } => self.frequent(at, descending),
             Cue::Group => self.zone = Zone::Group,
             Cue::Ranked => self.zone = Zone::Order,
-            Cue::Direction { descending } => {
-                match &mut self.draft.ranking {
-                    Some(ranking) if !ranking.superlative => ranking.descending = descending,
-                    _ => {
-                        self.descending = Some(descending);
-                        self.zone = Zone::Order;
-                    }
+            Cue::Direction { descending } => match &mut self.draft.ranking {
+                Some(ranking) if !ranking.superlative => ranking.descending = descending,
+                _ => {
+                    self.descending = Some(descending);
+                    self.zone = Zone::Order;
                 }
-            }
+            },
             Cue::Compare(operator) => self.compare(node, operator),
             Cue::Between => self.in_between = true,
             Cue::Not => self.negated = !self.negated,
@@ -209,8 +213,10 @@ impl<'a> Walker<'a> {
 
     /// "Which" asks at the beginning and ties a condition to a name later on.
     fn which(&mut self, at: usize) {
-        let ties = matches!(self.previous_content(at), Some(What::Dataset(_) | What::Field(_) | What::Metric(_)))
-            && !self.draft.entities.is_empty();
+        let ties = matches!(
+            self.previous_content(at),
+            Some(What::Dataset(_) | What::Field(_) | What::Metric(_))
+        ) && !self.draft.entities.is_empty();
         if ties {
             self.zone = Zone::Where;
             self.with = false;
@@ -231,7 +237,11 @@ impl<'a> Walker<'a> {
     }
 
     fn superlative(&mut self, at: usize, descending: bool, quality: Quality) {
-        let count_before = match at.checked_sub(1).and_then(|before| self.nodes.get(before)).map(|node| &node.what) {
+        let count_before = match at
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before))
+            .map(|node| &node.what)
+        {
             Some(What::Number(Literal::Integer(count))) => u64::try_from(*count).ok(),
             _ => None,
         };
@@ -251,7 +261,9 @@ impl<'a> Walker<'a> {
     }
 
     fn settle_superlative(&mut self, key: Key) {
-        let Some(superlative) = self.superlative.take() else { return };
+        let Some(superlative) = self.superlative.take() else {
+            return;
+        };
         let limit = superlative.count.or(Some(1));
         self.draft.ranking = Some(Ranking {
             key,
@@ -370,11 +382,16 @@ impl<'a> Walker<'a> {
         if self.draft.entities.iter().any(|known| known.dataset == dataset) {
             return;
         }
-        let before = at.checked_sub(1).and_then(|before| self.nodes.get(before)).map(|node| &node.what);
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before))
+            .map(|node| &node.what);
         let belongs = matches!(before, Some(What::Cue(Cue::Of | Cue::In)))
             || matches!(before, Some(What::Cue(Cue::Filler)))
                 && matches!(
-                    at.checked_sub(2).and_then(|before| self.nodes.get(before)).map(|node| &node.what),
+                    at.checked_sub(2)
+                        .and_then(|before| self.nodes.get(before))
+                        .map(|node| &node.what),
                     Some(What::Cue(Cue::Of | Cue::In))
                 );
         self.draft.entities.push(Entity {
@@ -389,9 +406,14 @@ impl<'a> Walker<'a> {
             node.is_some_and(|node| matches!(&node.what, What::Value { field, .. } if field.dataset == *dataset))
         };
         let asked = at.checked_sub(1).and_then(|before| self.nodes.get(before));
-        let is_asked = matches!(asked.map(|node| &node.what), Some(What::Cue(Cue::Which | Cue::List | Cue::Count | Cue::Group)));
+        let is_asked = matches!(
+            asked.map(|node| &node.what),
+            Some(What::Cue(Cue::Which | Cue::List | Cue::Count | Cue::Group))
+        );
         let before = at.checked_sub(1).and_then(|before| self.nodes.get(before));
-        !is_asked && (is_own(before) && !self.draft.entities.is_empty() || is_own(self.nodes.get(at + 1)) && !self.draft.entities.is_empty())
+        !is_asked
+            && (is_own(before) && !self.draft.entities.is_empty()
+                || is_own(self.nodes.get(at + 1)) && !self.draft.entities.is_empty())
     }
 
     /// Does "the most orders" count orders, rather than ask for the top order?
@@ -469,7 +491,8 @@ impl<'a> Walker<'a> {
     }
 
     fn group_field(&mut self, field: &FieldRef) {
-        let ranks = self.draft.ranking.is_some() || self.superlative.is_some() || self.draft.intents.contains(&Intent::Rank);
+        let ranks =
+            self.draft.ranking.is_some() || self.superlative.is_some() || self.draft.intents.contains(&Intent::Rank);
         if ranks && self.scope.is_numeric(field) && !self.scope.is_key(field) {
             if self.superlative.is_some() {
                 return self.settle_superlative(Key::Field(field.clone()));
@@ -482,11 +505,28 @@ impl<'a> Walker<'a> {
     /// "City Tokyo", "status is Cancelled": the field only says of what the value is.
     fn names_its_value(&self, at: usize, field: &FieldRef) -> bool {
         let own = |what: Option<&What>| matches!(what, Some(What::Value { field: other, .. }) if other == field);
-        let asked = matches!(self.previous_content(at), Some(What::Cue(Cue::Which | Cue::Group | Cue::Count)));
-        let next = self.nodes.get(at + 1..).unwrap_or_default().iter().map(|node| &node.what).find(|what| {
-            !matches!(what, What::Cue(Cue::Filler | Cue::Not | Cue::In | Cue::Compare(Comparison::Equal | Comparison::NotEqual)) | What::Punctuation)
-        });
-        let before = at.checked_sub(1).and_then(|before| self.nodes.get(before)).map(|node| &node.what);
+        let asked = matches!(
+            self.previous_content(at),
+            Some(What::Cue(Cue::Which | Cue::Group | Cue::Count))
+        );
+        let next = self
+            .nodes
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .map(|node| &node.what)
+            .find(|what| {
+                !matches!(
+                    what,
+                    What::Cue(
+                        Cue::Filler | Cue::Not | Cue::In | Cue::Compare(Comparison::Equal | Comparison::NotEqual)
+                    ) | What::Punctuation
+                )
+            });
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before))
+            .map(|node| &node.what);
         !asked && (own(next) || own(before) && self.zone != Zone::Group)
     }
 
@@ -494,7 +534,9 @@ impl<'a> Walker<'a> {
         let functions = self.used_aggregates.clone();
         for function in functions {
             let measure = match function {
-                Aggregate::Sum | Aggregate::Avg if !self.scope.is_numeric(field) => Measure::Count(field.dataset.clone()),
+                Aggregate::Sum | Aggregate::Avg if !self.scope.is_numeric(field) => {
+                    Measure::Count(field.dataset.clone())
+                }
                 _ => aggregate(function, field),
             };
             if self.zone == Zone::Order {
@@ -514,15 +556,25 @@ impl<'a> Walker<'a> {
 
     /// "The highest salary": what is shown, or what the ranking goes by. `false` when it goes by something else.
     fn superlative_of_field(&mut self, field: &FieldRef) -> bool {
-        let Some(superlative) = self.superlative else { return false };
+        let Some(superlative) = self.superlative else {
+            return false;
+        };
         let can_be_ranked = self.scope.is_numeric(field) || self.scope.is_time(field);
         if !can_be_ranked {
             // "the most cities": how many different ones; "top 5 cities": the things ranked.
             return false;
         }
         let is_alone = self.draft.entities.is_empty() && self.draft.shows.is_empty() && self.draft.who.is_none();
-        if is_alone && superlative.count.is_none() && self.zone == Zone::Show && !self.draft.intents.contains(&Intent::List) {
-            let function = if superlative.descending { Aggregate::Max } else { Aggregate::Min };
+        if is_alone
+            && superlative.count.is_none()
+            && self.zone == Zone::Show
+            && !self.draft.intents.contains(&Intent::List)
+        {
+            let function = if superlative.descending {
+                Aggregate::Max
+            } else {
+                Aggregate::Min
+            };
             self.superlative = None;
             self.draft.intents.retain(|intent| *intent != Intent::Rank);
             self.draft.measure(aggregate(function, field));
@@ -539,9 +591,10 @@ impl<'a> Walker<'a> {
             Some(ranking) if matches!(ranking.key, Key::Open(_)) => ranking.key = key,
             Some(_) => {}
             None => {
-                let descending = self.descending.take().unwrap_or_else(|| {
-                    matches!(key, Key::Measure(_)) && self.draft.intents.contains(&Intent::Rank)
-                });
+                let descending = self
+                    .descending
+                    .take()
+                    .unwrap_or_else(|| matches!(key, Key::Measure(_)) && self.draft.intents.contains(&Intent::Rank));
                 self.draft.ranking = Some(Ranking {
                     key,
                     descending,
@@ -591,7 +644,10 @@ impl<'a> Walker<'a> {
     fn condition_follows(&self, at: usize) -> bool {
         matches!(
             self.next_content(at + 1),
-            Some((_, What::Cue(Cue::Compare(_) | Cue::Between | Cue::AgainstAverage { .. })))
+            Some((
+                _,
+                What::Cue(Cue::Compare(_) | Cue::Between | Cue::AgainstAverage { .. })
+            ))
         )
     }
 
@@ -637,16 +693,23 @@ impl<'a> Walker<'a> {
         if let Some(ranking) = &mut self.draft.ranking
             && ranking.superlative
             && self.comparison.is_none()
-            && matches!(self.nodes.get(at.wrapping_sub(1)).map(|node| &node.what), Some(What::Cue(Cue::Superlative { .. } | Cue::Frequent { .. })))
+            && matches!(
+                self.nodes.get(at.wrapping_sub(1)).map(|node| &node.what),
+                Some(What::Cue(Cue::Superlative { .. } | Cue::Frequent { .. }))
+            )
         {
             ranking.limit = whole(&number);
             return;
         }
         if let Some(operator) = self.comparison {
             let follows = self.next_content(at + 1).map(|(_, what)| what);
-            let counts = matches!(follows, Some(What::Dataset(_))) || matches!(follows, Some(What::Metric(_)))
+            let counts = matches!(follows, Some(What::Dataset(_)))
+                || matches!(follows, Some(What::Metric(_)))
                 || matches!(follows, Some(What::Field(field)) if self.field.is_none() && self.scope.is_numeric(field));
-            let touches = matches!(self.nodes.get(at + 1).map(|node| &node.what), Some(What::Dataset(_) | What::Metric(_) | What::Field(_)));
+            let touches = matches!(
+                self.nodes.get(at + 1).map(|node| &node.what),
+                Some(What::Dataset(_) | What::Metric(_) | What::Field(_))
+            );
             if counts && touches {
                 self.number = Some(number);
                 return;
@@ -656,7 +719,10 @@ impl<'a> Walker<'a> {
         }
         let ranked_next = matches!(
             self.next_content(at + 1),
-            Some((_, What::Dataset(_) | What::Field(_) | What::Cue(Cue::Superlative { .. })))
+            Some((
+                _,
+                What::Dataset(_) | What::Field(_) | What::Cue(Cue::Superlative { .. })
+            ))
         );
         if ranked_next && self.zone == Zone::Show && self.draft.entities.is_empty() && self.draft.shows.is_empty() {
             // "the 5 products with the highest sales"
@@ -670,7 +736,11 @@ impl<'a> Walker<'a> {
             return;
         }
         if let Some(field) = self.field.clone()
-            && (self.dangling || matches!(self.previous_content(at), Some(What::Field(_) | What::Cue(Cue::Compare(_)))))
+            && (self.dangling
+                || matches!(
+                    self.previous_content(at),
+                    Some(What::Field(_) | What::Cue(Cue::Compare(_)))
+                ))
         {
             if matches!(self.previous_content(at), Some(What::Field(_))) {
                 self.draft.shows.retain(|shown| *shown != field);
@@ -753,13 +823,20 @@ impl<'a> Walker<'a> {
                 return;
             }
             Phrase::YearAgo | Phrase::Previous => {
-                self.draft.shift = Some(if phrase == Phrase::YearAgo { Shift::YearAgo } else { Shift::Previous });
+                self.draft.shift = Some(if phrase == Phrase::YearAgo {
+                    Shift::YearAgo
+                } else {
+                    Shift::Previous
+                });
                 return self.draft.intend(Intent::Growth);
             }
             Phrase::Window { .. } | Phrase::Range { .. } => {}
         }
         let Some(window) = phrase.window() else { return };
-        if let Phrase::Window { relative: Some((grain, 1)), .. } = phrase
+        if let Phrase::Window {
+            relative: Some((grain, 1)),
+            ..
+        } = phrase
             && !self.draft.windows.is_empty()
             && self.compares()
         {
@@ -780,14 +857,21 @@ impl<'a> Walker<'a> {
     }
 
     fn compares(&self) -> bool {
-        self.draft.intents.iter().any(|intent| matches!(intent, Intent::Compare | Intent::Growth))
+        self.draft
+            .intents
+            .iter()
+            .any(|intent| matches!(intent, Intent::Compare | Intent::Growth))
     }
 
     /// "Hired after 2003", "opening year is 1990": the time is about that field.
     fn time_field_before(&self, at: usize, _bare_year: bool) -> Option<FieldRef> {
         let field = self.field.clone()?;
         let before = self.nodes.get(..at)?.iter().rev().map(|node| &node.what).find(|what| {
-            !matches!(what, What::Cue(Cue::Filler | Cue::In | Cue::Of | Cue::Not | Cue::Compare(_) | Cue::Between) | What::Punctuation)
+            !matches!(
+                what,
+                What::Cue(Cue::Filler | Cue::In | Cue::Of | Cue::Not | Cue::Compare(_) | Cue::Between)
+                    | What::Punctuation
+            )
         });
         let stands_before = matches!(before, Some(What::Field(other)) if *other == field);
         (stands_before && (self.scope.is_time(&field) || self.scope.is_year(&field))).then_some(field)
@@ -831,7 +915,11 @@ impl<'a> Walker<'a> {
     }
 
     fn add(&mut self, filter: Filter) {
-        let filter = if self.negated { Filter::Not(Box::new(filter)) } else { filter };
+        let filter = if self.negated {
+            Filter::Not(Box::new(filter))
+        } else {
+            filter
+        };
         self.negated = false;
         let or = std::mem::take(&mut self.or);
         self.draft.condition(filter, or);
