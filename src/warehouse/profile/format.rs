@@ -23,7 +23,7 @@ impl FormatWatch {
         }
     }
 
-    /// The spelling that all texts share; `None` where some text is no point in time, or where none was seen.
+    /// The spelling that all texts share, to be believed of years and plain digits only where [`is_named`]; `None` where some text is no point in time, or where none was seen.
     pub(super) fn format(&self) -> Option<TimeFormat> {
         if self.failed {
             return None;
@@ -42,7 +42,7 @@ impl FormatWatch {
     }
 }
 
-/// The spelling of one text. A bare year or `20050801` counts as one only where a name says so: see [`numeric`].
+/// The spelling of one text. 
 fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
     let number = |part: &str, digits: std::ops::RangeInclusive<usize>| -> Option<u32> {
         (digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
@@ -57,6 +57,11 @@ fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
             _ => None,
         }
         .filter(|_| !date.is_empty());
+    }
+    match text.len() {
+        4 if number(text, 4..=4).is_some_and(|year| (1000..3000).contains(&year)) => return Some(TimeFormat::Year),
+        8 if number(text, 8..=8).is_some_and(|date| is_date_number(i64::from(date))) => return Some(TimeFormat::CompactDate),
+        _ => (),
     }
     if let [year, month] = *text.split('-').collect::<Vec<_>>() {
         let is_month = number(month, 2..=2).is_some_and(|month| (1..=12).contains(&month));
@@ -99,37 +104,49 @@ fn is_time(time: &[u8]) -> bool {
     two(0) && time.get(2) == Some(&b':') && two(3)
 }
 
+const YEAR_WORDS: &[&str] = &["year", "yr", "年", "年份"];
+
+const TIME_WORDS: &[&str] =
+    &["date", "day", "time", "timestamp", "at", "on", "created", "updated", "ts", "日期", "时间"];
+
+/// A year and a date without dashes look like any number: only a name that speaks of time makes them one.
+pub(super) fn is_named(format: TimeFormat, words: &[String]) -> bool {
+    let says = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    match format {
+        TimeFormat::Year => says(YEAR_WORDS),
+        TimeFormat::CompactDate | TimeFormat::UnixSeconds | TimeFormat::UnixMilliseconds => says(TIME_WORDS),
+        TimeFormat::Date
+        | TimeFormat::DateTime
+        | TimeFormat::DateTimeT
+        | TimeFormat::YearMonth
+        | TimeFormat::MonthDayYear
+        | TimeFormat::DayMonthYear
+        | TimeFormat::Varied => true,
+    }
+}
+
 /// What integers between `low` and `high` spell, where the column's name speaks of time.
 ///
 /// `words`: the words of the column's name.
 pub(super) fn numeric(words: &[String], low: i64, high: i64) -> Option<TimeFormat> {
-    let says = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    let is_date_number = |n: i64| (1..=12).contains(&(n / 100 % 100)) && (1..=31).contains(&(n % 100));
-    if says(&["year", "yr", "年", "年份"]) && low >= 1000 && high <= 2999 {
-        Some(TimeFormat::Year)
-    } else if !says(&[
-        "date",
-        "day",
-        "time",
-        "timestamp",
-        "at",
-        "on",
-        "created",
-        "updated",
-        "ts",
-        "日期",
-        "时间",
-    ]) {
-        None
-    } else if low >= 10_000_101 && high <= 29_991_231 && is_date_number(low) && is_date_number(high) {
-        Some(TimeFormat::CompactDate)
+    let format = if low >= 1000 && high <= 2999 {
+        TimeFormat::Year
+    } else if is_date_number(low) && is_date_number(high) {
+        TimeFormat::CompactDate
     } else if low >= 100_000_000 && high < 10_000_000_000 {
-        Some(TimeFormat::UnixSeconds)
+        TimeFormat::UnixSeconds
     } else if low >= 100_000_000_000 && high < 10_000_000_000_000 {
-        Some(TimeFormat::UnixMilliseconds)
+        TimeFormat::UnixMilliseconds
     } else {
-        None
-    }
+        return None;
+    };
+    is_named(format, words).then_some(format)
+}
+
+/// Is this year, month and day in eight digits?
+fn is_date_number(number: i64) -> bool {
+    let (month, day) = (number / 100 % 100, number % 100);
+    (10_000_101..=29_991_231).contains(&number) && (1..=12).contains(&month) && (1..=31).contains(&day)
 }
 
 #[cfg(test)]
@@ -146,6 +163,9 @@ mod tests {
     #[case(&["2005-08", "2006-01"], Some(TimeFormat::YearMonth))]
     #[case(&["8/31/2005", "1/2/2006"], Some(TimeFormat::MonthDayYear))]
     #[case(&["31.8.2005", "1.2.2006"], Some(TimeFormat::DayMonthYear))]
+    #[case(&["2005", "2006"], Some(TimeFormat::Year))]
+    #[case(&["20050801"], Some(TimeFormat::CompactDate))]
+    #[case(&["20051301"], None)]
     #[case(&["3/4/2005"], None)]
     #[case(&["2005-08-01", "n/a"], None)]
     #[case(&["2005-13-01"], None)]

@@ -135,14 +135,16 @@ fn add(measures: &mut Vec<Measure>, column: usize, cell: Cell<'_>) {
 
 fn profile(table: &Table, column: &Column, words: &[String], measure: &Measure, sampled: bool) -> Profile {
     let format = time_format(words, measure);
-    let (min, max) = range(measure);
+    // A password's hash must not travel to a model only because it is frequent.
+    let secret = role::is_secret(words);
+    let (min, max) = if secret { (None, None) } else { range(measure) };
     Profile {
         rows: measure.rows,
         nulls: measure.nulls,
         distinct: measure.distinct(),
         min,
         max,
-        top: top(measure),
+        top: if secret { vec![] } else { top(measure) },
         sampled,
         role: role::role(table, column, words, measure, format),
         format,
@@ -153,7 +155,7 @@ fn time_format(words: &[String], measure: &Measure) -> Option<TimeFormat> {
     match (measure.integer_range, measure.text_count()) {
         _ if measure.bytes > 0 || measure.float_range.is_some() => None,
         (Some((low, high)), 0) => format::numeric(words, low, high),
-        (None, texts) if texts > 0 => measure.format.format(),
+        (None, texts) if texts > 0 => measure.format.format().filter(|format| format::is_named(*format, words)),
         _ => None,
     }
 }
@@ -227,7 +229,7 @@ fn index(table: &Table, column: &Column, words: &[String], measure: &Measure, pr
     let names = words.iter().any(|word| role::NAME_WORDS.contains(&word.as_str()));
     let limit = if names { INDEXED_NAMES } else { INDEXED_VALUES };
     let is_label = matches!(profile.role, Role::Category | Role::Key | Role::Flag);
-    if !is_label || !measure.texts.is_complete() || profile.distinct > limit {
+    if role::is_secret(words) || !is_label || !measure.texts.is_complete() || profile.distinct > limit {
         return vec![];
     }
     let values = measure

@@ -53,8 +53,17 @@ const CODE_WORDS: &[&str] = &[
 const MONEY_WORDS: &[&str] = &[
     "amount", "price", "cost", "revenue", "sales", "salary", "fee", "fees", "budget", "payment", "paid", "balance",
     "income", "profit", "msrp", "turnover", "spend", "freight", "tax", "usd", "eur", "wage", "expense", "credit",
-    "debit", "charge", "refund", "rental", "金额", "价格", "单价", "成本", "工资", "收入", "利润",
+    "debit", "charge", "refund", "金额", "价格", "单价", "成本", "工资", "收入", "利润",
 ];
+
+/// What is measured with two digits after the point and is no money.
+const SIZE_WORDS: &[&str] = &[
+    "weight", "length", "height", "width", "depth", "size", "hours", "score", "rating", "distance", "area", "quantity", "qty",
+    "volume", "speed", "temperature", "percent", "percentage", "pct", "ratio", "share", "gpa",
+];
+
+/// What nobody should read in a profile.
+const SECRET_WORDS: &[&str] = &["password", "passwd", "pwd", "secret", "token", "salt", "密码"];
 
 const PERCENT_WORDS: &[&str] = &[
     "percent",
@@ -70,7 +79,7 @@ const PERCENT_WORDS: &[&str] = &[
     "百分比",
 ];
 
-pub(crate) const NAME_WORDS: &[&str] = &[
+pub(super) const NAME_WORDS: &[&str] = &[
     "name", "title", "label", "city", "country", "state", "region", "brand", "company", "model", "genre", "category",
     "code", "名称", "姓名", "名", "城市", "国家", "地区", "品牌",
 ];
@@ -117,15 +126,24 @@ fn numeric_role(column: &Column, says: &dyn Fn(&[&str]) -> bool, measure: &Measu
     let (low, high) = range(measure);
     if says(PERCENT_WORDS) && low >= -1.0 && high <= 1.0 || says(&["percent", "percentage", "pct"]) && high <= 100.0 {
         Role::Percentage
-    } else if says(MONEY_WORDS)
-        || matches!(&column.declared_type.to_lowercase(), declared if declared.contains("money"))
-    {
+    } else if says(MONEY_WORDS) || has_cents(column) && !says(SIZE_WORDS) {
         Role::Money
     } else if says(CODE_WORDS) {
         Role::Category
     } else {
         Role::Measure
     }
+}
+
+/// Declared with two to four digits after the point, as money is.
+fn has_cents(column: &Column) -> bool {
+    column.declared_type.to_lowercase().contains("money")
+        || matches!(column.data_type, DataType::Decimal { scale: Some(2..=4), .. })
+}
+
+/// Does the column hold what nobody should read in a profile?
+pub(super) fn is_secret(words: &[String]) -> bool {
+    words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
 }
 
 /// Two values that mean yes and no; a single value is one only where the name says that it is a flag.
@@ -142,7 +160,7 @@ fn is_flag(column: &Column, words: &[String], measure: &Measure) -> bool {
     let yes_no = |text: &String| {
         matches!(
             text.to_lowercase().as_str(),
-            "y" | "n" | "yes" | "no" | "true" | "false" | "t" | "f" | "是" | "否"
+            "0" | "1" | "y" | "n" | "yes" | "no" | "true" | "false" | "t" | "f" | "是" | "否"
         )
     };
     let values = measure.distinct();
