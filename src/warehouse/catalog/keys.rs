@@ -131,7 +131,7 @@ impl<'a> Targets<'a> {
             let itself = target.table == from && target.column.name == column.name;
             // The schema of the pointing table is the likelier place of the target.
             let score = score * 2 + u32::from(target.schema == table.schema.as_deref());
-            if !itself && compatible(&column.data_type, &target.column.data_type) {
+            if !itself && fit(&column.data_type, &target.column.data_type) != Fit::Never {
                 found.push((score, target));
             }
         };
@@ -185,7 +185,7 @@ impl<'a> Targets<'a> {
             to: target.table,
             to_column: target.column.name.clone(),
             proven_unique: target.proven_unique,
-            weak: !has_suffix,
+            weak: !has_suffix || fit(&column.data_type, &target.column.data_type) == Fit::Loose,
         };
         best.into_iter().map(candidate).collect()
     }
@@ -217,9 +217,13 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
             };
             let called_key = |column: &Column| {
                 let words = words(&column.name);
+                let written_as_one = || {
+                    let head = words.concat().strip_suffix("id").map(|head| name_key(&[head.to_owned()]));
+                    head.is_some_and(|head| table_keys.contains(&head))
+                };
                 words.split_last().is_some_and(|(last, head)| {
                     KEY_WORDS.contains(&last.as_str()) && (head.is_empty() || table_keys.contains(&name_key(head)))
-                })
+                }) || written_as_one()
             };
             let keys = table
                 .columns
@@ -231,13 +235,30 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
     }
 }
 
-/// May values of these types be equal?
-fn compatible(one: &DataType, other: &DataType) -> bool {
+/// How likely values of two types are equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Same,
+    /// Numbers kept as text on one side: only the values can tell.
+    Loose,
+    Never,
+}
+
+fn fit(one: &DataType, other: &DataType) -> Fit {
+    /// The kinds of types that keys have.
+    #[derive(PartialEq, Eq)]
+    enum Class {
+        Integer,
+        Text,
+        Own,
+        Unknown,
+        NoKey,
+    }
     let class = |data_type: &DataType| match data_type {
-        DataType::Integer | DataType::Decimal { scale: Some(0), .. } => Some(0),
-        DataType::Text => Some(1),
-        DataType::Other(name) if name.is_empty() => None,
-        DataType::Other(_) => Some(2),
+        DataType::Integer | DataType::Decimal { scale: Some(0), .. } => Class::Integer,
+        DataType::Text => Class::Text,
+        DataType::Other(name) if name.is_empty() => Class::Unknown,
+        DataType::Other(_) => Class::Own,
         DataType::Boolean
         | DataType::Float
         | DataType::Decimal { .. }
@@ -246,12 +267,13 @@ fn compatible(one: &DataType, other: &DataType) -> bool {
         | DataType::DateTime
         | DataType::DateTimeTz
         | DataType::Blob
-        | DataType::Json => Some(3),
+        | DataType::Json => Class::NoKey,
     };
     match (class(one), class(other)) {
-        (Some(3), _) | (_, Some(3)) => false,
-        (Some(one), Some(other)) => one == other,
-        _ => true,
+        (Class::NoKey, _) | (_, Class::NoKey) => Fit::Never,
+        (Class::Integer, Class::Text) | (Class::Text, Class::Integer) => Fit::Loose,
+        (Class::Unknown, _) | (_, Class::Unknown) => Fit::Same,
+        (one, other) => if one == other { Fit::Same } else { Fit::Never },
     }
 }
 
@@ -323,7 +345,8 @@ mod tests {
     #[case(&["employees(*employee_id, manager_id, reports_to)"], &["employees.manager_id → employees.employee_id", "employees.reports_to → employees.employee_id"])]
     #[case(&["film(*film_id)", "film_text(*film_id)", "inventory(*id, film_id)"], &["film_text.film_id → film.film_id", "inventory.film_id → film.film_id"])]
     #[case(&["people(id, name TEXT)", "visits(person_id)"], &["visits.person_id → people.id"])]
-    #[case(&["country(*country_id, country TEXT)", "address(*id, country TEXT)"], &[])]
+    #[case(&["Dorm(dormid, name TEXT)", "Lives_in(dormid)"], &["Lives_in.dormid → Dorm.dormid"])]
+    #[case(&["country(*country_id, country TEXT)", "address(*id, country REAL)"], &[])]
     #[case(&["orders(*id, total REAL)", "items(*id, total REAL)"], &[])]
     #[case(&["a(*id)", "b(*id)"], &[])]
     fn keys_are_suggested_by_names_and_types(#[case] tables: &[&str], #[case] expected: &[&str]) {
