@@ -218,7 +218,10 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
             let called_key = |column: &Column| {
                 let words = words(&column.name);
                 let written_as_one = || {
-                    let head = words.concat().strip_suffix("id").map(|head| name_key(&[head.to_owned()]));
+                    let head = words
+                        .concat()
+                        .strip_suffix("id")
+                        .map(|head| name_key(&[head.to_owned()]));
                     head.is_some_and(|head| table_keys.contains(&head))
                 };
                 words.split_last().is_some_and(|(last, head)| {
@@ -273,7 +276,13 @@ fn fit(one: &DataType, other: &DataType) -> Fit {
         (Class::NoKey, _) | (_, Class::NoKey) => Fit::Never,
         (Class::Integer, Class::Text) | (Class::Text, Class::Integer) => Fit::Loose,
         (Class::Unknown, _) | (_, Class::Unknown) => Fit::Same,
-        (one, other) => if one == other { Fit::Same } else { Fit::Never },
+        (one, other) => {
+            if one == other {
+                Fit::Same
+            } else {
+                Fit::Never
+            }
+        }
     }
 }
 

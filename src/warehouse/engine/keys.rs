@@ -151,29 +151,63 @@ mod tests {
         let mut paths: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
         paths.sort();
         let (mut declared, mut again, mut other, mut missed) = (0, 0, 0, vec![]);
-        for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "sqlite")) {
-            let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap()).await.unwrap();
+        for path in paths
+            .iter()
+            .filter(|path| path.extension().is_some_and(|e| e == "sqlite"))
+        {
+            let engine = Engine::connect(&Target::parse(path.to_str().unwrap()).unwrap())
+                .await
+                .unwrap();
             let mut catalog = engine.introspect().await.unwrap();
-            catalog.notes.iter().for_each(|note| eprintln!("{}: {note}", path.display()));
+            catalog
+                .notes
+                .iter()
+                .for_each(|note| eprintln!("{}: {note}", path.display()));
             let known: Vec<Vec<ForeignKey>> = catalog
                 .tables
                 .iter_mut()
-                .map(|table| std::mem::take(&mut table.foreign_keys).into_iter().filter(|k| k.source == KeySource::Declared).collect())
+                .map(|table| {
+                    std::mem::take(&mut table.foreign_keys)
+                        .into_iter()
+                        .filter(|k| k.source == KeySource::Declared)
+                        .collect()
+                })
                 .collect();
             infer(&engine, &mut catalog).await.unwrap();
             for (table, known) in catalog.tables.iter().zip(&known) {
-                let same = |a: &ForeignKey, b: &ForeignKey| (&a.columns, &a.to_table, &a.to_columns) == (&b.columns, &b.to_table, &b.to_columns);
+                let same = |a: &ForeignKey, b: &ForeignKey| {
+                    (&a.columns, &a.to_table, &a.to_columns) == (&b.columns, &b.to_table, &b.to_columns)
+                };
                 declared += known.len();
                 for key in known {
                     let found = table.foreign_keys.iter().any(|found| same(found, key));
                     again += usize::from(found);
                     if !found {
-                        missed.push(format!("{}: {}.{:?} → {}.{:?}", path.file_stem().unwrap().display(), table.name, key.columns, key.to_table, key.to_columns));
+                        missed.push(format!(
+                            "{}: {}.{:?} → {}.{:?}",
+                            path.file_stem().unwrap().display(),
+                            table.name,
+                            key.columns,
+                            key.to_table,
+                            key.to_columns
+                        ));
                     }
                 }
-                for found in table.foreign_keys.iter().filter(|found| !known.iter().any(|key| same(found, key))) {
+                for found in table
+                    .foreign_keys
+                    .iter()
+                    .filter(|found| !known.iter().any(|key| same(found, key)))
+                {
                     other += 1;
-                    eprintln!("{}: {:?} {}.{:?} → {}.{:?}", path.file_stem().unwrap().display(), found.source, table.name, found.columns, found.to_table, found.to_columns);
+                    eprintln!(
+                        "{}: {:?} {}.{:?} → {}.{:?}",
+                        path.file_stem().unwrap().display(),
+                        found.source,
+                        table.name,
+                        found.columns,
+                        found.to_table,
+                        found.to_columns
+                    );
                 }
             }
         }

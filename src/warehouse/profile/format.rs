@@ -42,7 +42,7 @@ impl FormatWatch {
     }
 }
 
-/// The spelling of one text. 
+/// The spelling of one text.
 fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
     let number = |part: &str, digits: std::ops::RangeInclusive<usize>| -> Option<u32> {
         (digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
@@ -60,7 +60,9 @@ fn spelled(text: &str, slash: &mut (u32, u32)) -> Option<TimeFormat> {
     }
     match text.len() {
         4 if number(text, 4..=4).is_some_and(|year| (1000..3000).contains(&year)) => return Some(TimeFormat::Year),
-        8 if number(text, 8..=8).is_some_and(|date| is_date_number(i64::from(date))) => return Some(TimeFormat::CompactDate),
+        8 if number(text, 8..=8).is_some_and(|date| is_date_number(i64::from(date))) => {
+            return Some(TimeFormat::CompactDate);
+        }
         _ => (),
     }
     if let [year, month] = *text.split('-').collect::<Vec<_>>() {
@@ -106,8 +108,19 @@ fn is_time(time: &[u8]) -> bool {
 
 const YEAR_WORDS: &[&str] = &["year", "yr", "年", "年份"];
 
-const TIME_WORDS: &[&str] =
-    &["date", "day", "time", "timestamp", "at", "on", "created", "updated", "ts", "日期", "时间"];
+const TIME_WORDS: &[&str] = &[
+    "date",
+    "day",
+    "time",
+    "timestamp",
+    "at",
+    "on",
+    "created",
+    "updated",
+    "ts",
+    "日期",
+    "时间",
+];
 
 /// A year and a date without dashes look like any number: only a name that speaks of time makes them one.
 pub(super) fn is_named(format: TimeFormat, words: &[String]) -> bool {

@@ -155,7 +155,10 @@ fn time_format(words: &[String], measure: &Measure) -> Option<TimeFormat> {
     match (measure.integer_range, measure.text_count()) {
         _ if measure.bytes > 0 || measure.float_range.is_some() => None,
         (Some((low, high)), 0) => format::numeric(words, low, high),
-        (None, texts) if texts > 0 => measure.format.format().filter(|format| format::is_named(*format, words)),
+        (None, texts) if texts > 0 => measure
+            .format
+            .format()
+            .filter(|format| format::is_named(*format, words)),
         _ => None,
     }
 }

@@ -58,8 +58,28 @@ const MONEY_WORDS: &[&str] = &[
 
 /// What is measured with two digits after the point and is no money.
 const SIZE_WORDS: &[&str] = &[
-    "weight", "length", "height", "width", "depth", "size", "hours", "score", "rating", "distance", "area", "quantity", "qty",
-    "volume", "speed", "temperature", "percent", "percentage", "pct", "ratio", "share", "gpa",
+    "weight",
+    "length",
+    "height",
+    "width",
+    "depth",
+    "size",
+    "hours",
+    "score",
+    "rating",
+    "distance",
+    "area",
+    "quantity",
+    "qty",
+    "volume",
+    "speed",
+    "temperature",
+    "percent",
+    "percentage",
+    "pct",
+    "ratio",
+    "share",
+    "gpa",
 ];
 
 /// What nobody should read in a profile.
