@@ -150,16 +150,23 @@ impl<'a> Targets<'a> {
             }
         }
         // `home_games` counts games and does not point at one.
-        let is_plural = words.last().is_some_and(|last| last.ends_with('s') && stem(last) != *last);
+        let is_plural = words
+            .last()
+            .is_some_and(|last| last.ends_with('s') && stem(last) != *last);
         for (skipped, tail) in (0..head.len()).filter_map(|at| Some((at, head.get(at..)?))) {
             if !has_suffix && (is_plural || skipped > 0 && tail.len() > 1) {
                 continue;
             }
-            let targets = self.by_table.get(&name_key(tail)).into_iter().flatten().filter(|target| {
-                // A `country` in the table of countries is its name.
-                let own = self.all.get(**target).is_some_and(|target| target.table == from);
-                names_target(target, tail) && !(own && skipped == 0 && !has_suffix)
-            });
+            let targets = self
+                .by_table
+                .get(&name_key(tail))
+                .into_iter()
+                .flatten()
+                .filter(|target| {
+                    // A `country` in the table of countries is its name.
+                    let own = self.all.get(**target).is_some_and(|target| target.table == from);
+                    names_target(target, tail) && !(own && skipped == 0 && !has_suffix)
+                });
             targets.for_each(|target| add(if skipped == 0 { 5 } else { 2 }, target));
         }
         if HIERARCHY
