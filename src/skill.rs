@@ -23,8 +23,14 @@ const BUILT_IN: &[BuiltIn] = &[BuiltIn {
     name: DATA_ANALYSIS,
     text: include_str!("../skills/data-analysis/SKILL.md"),
     files: &[
-        ("references/outliers.md", include_str!("../skills/data-analysis/references/outliers.md")),
-        ("references/sql-patterns.md", include_str!("../skills/data-analysis/references/sql-patterns.md")),
+        (
+            "references/outliers.md",
+            include_str!("../skills/data-analysis/references/outliers.md"),
+        ),
+        (
+            "references/sql-patterns.md",
+            include_str!("../skills/data-analysis/references/sql-patterns.md"),
+        ),
     ],
 }];
 
@@ -103,13 +109,25 @@ pub enum SkillError {
     #[error("there is no skill `{name}`; there are: {}", .known.join(", "))]
     Unknown { name: String, known: Vec<String> },
     #[error("`{path}` is not a file inside the skill `{skill}`; its files are: {}", or_none(.files))]
-    NoSuchFile { skill: String, path: String, files: Vec<String> },
+    NoSuchFile {
+        skill: String,
+        path: String,
+        files: Vec<String>,
+    },
     #[error("`{path}` of the skill `{skill}` cannot be read: {problem}")]
-    Unreadable { skill: String, path: String, problem: String },
+    Unreadable {
+        skill: String,
+        path: String,
+        problem: String,
+    },
 }
 
 fn or_none(files: &[String]) -> String {
-    if files.is_empty() { "none".to_owned() } else { files.join(", ") }
+    if files.is_empty() {
+        "none".to_owned()
+    } else {
+        files.join(", ")
+    }
 }
 
 /// All skills that were found, one a name, and what is to be told about the finding.
@@ -130,7 +148,13 @@ impl Skills {
         }
         for built_in in BUILT_IN {
             let file = Path::new("built-in").join(built_in.name).join("SKILL.md");
-            found.add(&file, built_in.text, built_in.name, Source::BuiltIn, Place::Binary(built_in.files));
+            found.add(
+                &file,
+                built_in.text,
+                built_in.name,
+                Source::BuiltIn,
+                Place::Binary(built_in.files),
+            );
         }
         found
     }
@@ -146,10 +170,13 @@ impl Skills {
 
     /// The skill `name`, or the names that there are.
     pub fn get(&self, name: &str) -> Result<&Skill, SkillError> {
-        self.skills.iter().find(|s| s.name == name).ok_or_else(|| SkillError::Unknown {
-            name: name.to_owned(),
-            known: self.skills.iter().map(|s| s.name.clone()).collect(),
-        })
+        self.skills
+            .iter()
+            .find(|s| s.name == name)
+            .ok_or_else(|| SkillError::Unknown {
+                name: name.to_owned(),
+                known: self.skills.iter().map(|s| s.name.clone()).collect(),
+            })
     }
 
     fn add_folder(&mut self, folder: &Path, source: Source) {
@@ -165,12 +192,21 @@ impl Skills {
         folders.sort();
         for skill_folder in folders {
             let file = skill_folder.join("SKILL.md");
-            let name = skill_folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = skill_folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             match fs::read_to_string(&file) {
                 Ok(text) => self.add(&file, &text, &name, source, Place::Folder(skill_folder)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     if let Some(near) = other_spelling(&skill_folder) {
-                        self.tell(Severity::Warning, &near, 1, "not loaded: the file must be named SKILL.md".to_owned());
+                        self.tell(
+                            Severity::Warning,
+                            &near,
+                            1,
+                            "not loaded: the file must be named SKILL.md".to_owned(),
+                        );
                     }
                 }
                 Err(error) => self.tell(Severity::Error, &file, 1, format!("not loaded: {error}")),
@@ -186,8 +222,9 @@ impl Skills {
         let Some((frontmatter, body)) = read.skill else { return };
         let lines = body.lines().count();
         if lines > LONGEST_BODY_LINES {
-            let text =
-                format!("the body has {lines} lines; move what is seldom needed to files of its own (at most {LONGEST_BODY_LINES})");
+            let text = format!(
+                "the body has {lines} lines; move what is seldom needed to files of its own (at most {LONGEST_BODY_LINES})"
+            );
             self.tell(Severity::Warning, file, 1, text);
         }
         let skill = Skill {
@@ -202,7 +239,10 @@ impl Skills {
             // A copy of the same text hides nothing.
             Some(first) if first.body == skill.body => {}
             Some(first) => {
-                let text = format!("the {source} skill `{}` is shadowed by the {} one", skill.name, first.source);
+                let text = format!(
+                    "the {source} skill `{}` is shadowed by the {} one",
+                    skill.name, first.source
+                );
                 self.tell(Severity::Note, file, 1, text);
             }
             None => self.skills.push(skill),
@@ -210,9 +250,18 @@ impl Skills {
     }
 
     fn tell(&mut self, severity: Severity, file: &Path, line: usize, text: String) {
-        let diagnostic = Diagnostic { severity, file: file.to_owned(), line, text };
+        let diagnostic = Diagnostic {
+            severity,
+            file: file.to_owned(),
+            line,
+            text,
+        };
         if severity == Severity::Error {
-            let errors = self.diagnostics.iter().take_while(|d| d.severity == Severity::Error).count();
+            let errors = self
+                .diagnostics
+                .iter()
+                .take_while(|d| d.severity == Severity::Error)
+                .count();
             self.diagnostics.insert(errors, diagnostic);
         } else {
             self.diagnostics.push(diagnostic);
@@ -237,16 +286,27 @@ impl Skill {
     /// The text of a file beside SKILL.md. The path is relative to the skill's folder and cannot lead out of it, neither
     /// by `..` nor by a link.
     pub fn file(&self, path: &str) -> Result<String, SkillError> {
-        let unknown =
-            || SkillError::NoSuchFile { skill: self.name.clone(), path: path.to_owned(), files: self.files() };
+        let unknown = || SkillError::NoSuchFile {
+            skill: self.name.clone(),
+            path: path.to_owned(),
+            files: self.files(),
+        };
         let relative = Path::new(path);
-        if path.is_empty() || !relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir)) {
+        if path.is_empty()
+            || !relative
+                .components()
+                .all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
+        {
             return Err(unknown());
         }
         match &self.place {
             Place::Binary(files) => {
                 let wanted = path.trim_start_matches("./");
-                files.iter().find(|(p, _)| *p == wanted).map(|(_, text)| (*text).to_owned()).ok_or_else(unknown)
+                files
+                    .iter()
+                    .find(|(p, _)| *p == wanted)
+                    .map(|(_, text)| (*text).to_owned())
+                    .ok_or_else(unknown)
             }
             Place::Folder(folder) => {
                 let resolved = folder.join(relative).canonicalize().map_err(|_| unknown())?;
@@ -275,7 +335,8 @@ pub fn user_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
 fn other_spelling(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?;
     entries.flatten().map(|e| e.path()).find(|p| {
-        p.file_name().is_some_and(|n| n.to_string_lossy().eq_ignore_ascii_case("skill.md"))
+        p.file_name()
+            .is_some_and(|n| n.to_string_lossy().eq_ignore_ascii_case("skill.md"))
     })
 }
 
@@ -297,7 +358,9 @@ fn collect_files(folder: &Path, root: &Path, files: &mut Vec<String>) {
 fn read_bounded(path: &Path) -> Result<String, String> {
     let bytes = fs::metadata(path).map_err(|e| e.to_string())?.len();
     if bytes > LARGEST_FILE_BYTES {
-        return Err(format!("it has {bytes} bytes, more than the {LARGEST_FILE_BYTES} that a skill's file may have"));
+        return Err(format!(
+            "it has {bytes} bytes, more than the {LARGEST_FILE_BYTES} that a skill's file may have"
+        ));
     }
     fs::read_to_string(path).map_err(|e| e.to_string())
 }

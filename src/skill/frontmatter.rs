@@ -9,7 +9,14 @@ use crate::skill::Severity;
 const LONGEST_NAME: usize = 64;
 const LONGEST_DESCRIPTION: usize = 1024;
 const LONGEST_COMPATIBILITY: usize = 500;
-const KNOWN_FIELDS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+const KNOWN_FIELDS: [&str; 6] = [
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+];
 
 /// The fields of the specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,31 +48,51 @@ pub(super) struct Reading {
 
 impl Reading {
     fn tell(&mut self, severity: Severity, line: usize, text: impl Into<String>) {
-        self.findings.push(Finding { severity, line, text: text.into() });
+        self.findings.push(Finding {
+            severity,
+            line,
+            text: text.into(),
+        });
     }
 }
 
 /// Reads the text of a SKILL.md that lies in a folder named `folder_name`.
 pub(super) fn read(text: &str, folder_name: &str) -> Reading {
     let mut reading = Reading::default();
-    let Some((yaml, body)) = split(text, &mut reading) else { return reading };
-    let Some(fields) = parse(yaml, &mut reading) else { return reading };
+    let Some((yaml, body)) = split(text, &mut reading) else {
+        return reading;
+    };
+    let Some(fields) = parse(yaml, &mut reading) else {
+        return reading;
+    };
     let line = |key: &str| line_of(yaml, key);
     for key in fields.keys().filter(|k| !KNOWN_FIELDS.contains(&k.as_str())) {
-        reading.tell(Severity::Warning, line(key), format!("`{key}` is not a field of the specification; it is ignored"));
+        reading.tell(
+            Severity::Warning,
+            line(key),
+            format!("`{key}` is not a field of the specification; it is ignored"),
+        );
     }
     let name = text_of(&fields, "name").unwrap_or_default();
     let description = text_of(&fields, "description").unwrap_or_default();
     for (key, value) in [("name", &name), ("description", &description)] {
         if value.is_empty() {
-            reading.tell(Severity::Error, line(key), format!("not loaded: `{key}` is missing or empty"));
+            reading.tell(
+                Severity::Error,
+                line(key),
+                format!("not loaded: `{key}` is missing or empty"),
+            );
         }
     }
     if name.is_empty() || description.is_empty() {
         return reading;
     }
     if let Err(problem) = check_name(&name) {
-        reading.tell(Severity::Error, line("name"), format!("not loaded: the name `{name}` {problem}"));
+        reading.tell(
+            Severity::Error,
+            line("name"),
+            format!("not loaded: the name `{name}` {problem}"),
+        );
         return reading;
     }
     if name != folder_name {
@@ -100,7 +127,11 @@ fn split<'a>(text: &'a str, reading: &mut Reading) -> Option<(&'a str, &'a str)>
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let after_first = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"));
     let Some(rest) = after_first else {
-        reading.tell(Severity::Error, 1, "not loaded: the file must begin with `---` and its frontmatter");
+        reading.tell(
+            Severity::Error,
+            1,
+            "not loaded: the file must begin with `---` and its frontmatter",
+        );
         return None;
     };
     let mut at = 0;
@@ -129,7 +160,11 @@ fn parse(yaml: &str, reading: &mut Reading) -> Option<BTreeMap<String, Value>> {
         return Some(fields);
     }
     let (line, problem) = error;
-    reading.tell(Severity::Error, line + 1, format!("not loaded: the frontmatter is not valid YAML: {problem}"));
+    reading.tell(
+        Severity::Error,
+        line + 1,
+        format!("not loaded: the frontmatter is not valid YAML: {problem}"),
+    );
     None
 }
 
@@ -141,7 +176,14 @@ fn parse_yaml(yaml: &str) -> Result<BTreeMap<String, Value>, (usize, String)> {
     serde_saphyr::from_str(yaml).map_err(|error| {
         let line = error.location().map_or(1, |l| usize::try_from(l.line()).unwrap_or(1));
         let text = error.to_string();
-        (line, text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+        (
+            line,
+            text.lines()
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned(),
+        )
     })
 }
 
@@ -153,18 +195,34 @@ fn quote_description(yaml: &str) -> Option<(usize, String)> {
     if first.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']) || !first.contains(':') {
         return None;
     }
-    let continued = lines.iter().skip(at + 1).take_while(|l| l.starts_with([' ', '\t']) && !l.trim().is_empty());
+    let continued = lines
+        .iter()
+        .skip(at + 1)
+        .take_while(|l| l.starts_with([' ', '\t']) && !l.trim().is_empty());
     let more: Vec<&str> = continued.map(|l| l.trim()).collect();
-    let whole = std::iter::once(first).chain(more.iter().copied()).collect::<Vec<_>>().join(" ");
+    let whole = std::iter::once(first)
+        .chain(more.iter().copied())
+        .collect::<Vec<_>>()
+        .join(" ");
     let quoted = format!("description: {}", Value::String(whole));
     let before = lines.iter().take(at).copied();
     let after = lines.iter().skip(at + 1 + more.len()).copied();
-    Some((at + 1, before.chain(std::iter::once(quoted.as_str())).chain(after).collect::<Vec<_>>().join("\n")))
+    Some((
+        at + 1,
+        before
+            .chain(std::iter::once(quoted.as_str()))
+            .chain(after)
+            .collect::<Vec<_>>()
+            .join("\n"),
+    ))
 }
 
 /// The line of a top-level key in the whole file; the first line where it is missing.
 fn line_of(yaml: &str, key: &str) -> usize {
-    let starts = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let starts = |line: &str| {
+        line.strip_prefix(key)
+            .is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
     yaml.lines().position(starts).map_or(1, |index| index + 2)
 }
 
@@ -172,7 +230,10 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.chars().count() > LONGEST_NAME {
         return Err(format!("is longer than {LONGEST_NAME} characters"));
     }
-    if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+    if !name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    {
         return Err("may hold only lowercase letters, digits and hyphens".to_owned());
     }
     if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
@@ -197,13 +258,19 @@ fn text_of(fields: &BTreeMap<String, Value>, key: &str) -> Option<String> {
 
 fn metadata_of(fields: &BTreeMap<String, Value>) -> BTreeMap<String, String> {
     let entries = fields.get("metadata").and_then(Value::as_object).into_iter().flatten();
-    entries.filter_map(|(key, value)| scalar(value).map(|text| (key.clone(), text))).collect()
+    entries
+        .filter_map(|(key, value)| scalar(value).map(|text| (key.clone(), text)))
+        .collect()
 }
 
 /// The specification has one text with spaces; lists are common and mean the same.
 fn tools_of(fields: &BTreeMap<String, Value>) -> Vec<String> {
     match fields.get("allowed-tools") {
-        Some(Value::String(text)) => text.split([' ', ',']).filter(|t| !t.is_empty()).map(str::to_owned).collect(),
+        Some(Value::String(text)) => text
+            .split([' ', ','])
+            .filter(|t| !t.is_empty())
+            .map(str::to_owned)
+            .collect(),
         Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
         _ => Vec::new(),
     }
