@@ -160,7 +160,7 @@ fn check_scanned(scanned: parse::Scanned<'_>, catalog: Option<&Catalog>) -> Resu
         .iter()
         .filter_map(|s| resolve::source_name(catalog, *s))
         .collect();
-    checked.lints = lint::lints(&bound, query, dialect);
+    checked.lints = lint::lints(&bound, dialect);
     Ok(checked)
 }
 

@@ -171,7 +171,8 @@ impl Links {
         })
     }
 
-    /// The relations that repeat rows of `seeds`, with how sure that is; those of which no key is known are left out.
+    /// The relations that repeat rows of `seeds`, with how sure that is; those of which no key is known are left out, and
+    /// those that are many only because they hang on another one that is.
     pub fn multipliers(
         &self,
         bound: &Bound<'_>,
@@ -179,15 +180,24 @@ impl Links {
         seeds: &[usize],
         columns: &[(usize, usize)],
     ) -> Vec<Multiplier> {
-        let Some(b) = bound.blocks.get(block) else {
-            return Vec::new();
+        let Some(b) = bound.blocks.get(block) else { return Vec::new() };
+        let many: Vec<usize> = self.undetermined_from(b, seeds, columns).collect();
+        let left_by = |one: usize| -> Vec<usize> {
+            let with: Vec<usize> = seeds.iter().copied().chain([one]).collect();
+            self.undetermined_from(b, &with, columns).collect()
         };
-        self.undetermined_from(b, seeds, columns)
-            .filter_map(|relation| {
-                let certainty = self.certainty(bound, b, relation)?;
-                Some(Multiplier { relation, certainty })
+        let left: Vec<(usize, Vec<usize>)> = many.iter().map(|m| (*m, left_by(*m))).collect();
+        // `one` hangs on `other` when a row of `other` fixes it and not the other way round, or, of two that fix each other,
+        // when it comes later.
+        let hangs = |one: &(usize, Vec<usize>)| {
+            left.iter().any(|other| {
+                let fixed = other.0 != one.0 && !other.1.contains(&one.0);
+                fixed && (one.1.contains(&other.0) || other.0 < one.0)
             })
-            .collect()
+        };
+        let roots = left.iter().filter(|one| !hangs(one)).map(|(relation, _)| *relation);
+        let known = |relation| Some(Multiplier { relation, certainty: self.certainty(bound, b, relation)? });
+        roots.filter_map(known).collect()
     }
 
     fn certainty(&self, bound: &Bound<'_>, block: &Block<'_>, relation: usize) -> Option<Certainty> {

@@ -22,6 +22,8 @@ mod report;
 mod select;
 
 pub(super) use kinds::kind_of;
+pub(super) use output::{columns_of as block_columns, is_average, output_columns};
+pub(super) use select::has_group_by;
 use model::{Bound, Meaning, Place, Shape, Source, address};
 
 /// The part of a SELECT that is being looked at; engines differ in which of them see output aliases.
