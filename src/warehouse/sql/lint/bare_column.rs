@@ -47,7 +47,7 @@ pub(super) fn look(look: &Look<'_, '_>) {
 
 /// Columns outside aggregates and outside the expressions that GROUP BY lists.
 fn collect(look: &Look<'_, '_>, expr: &Expr, into: &mut Vec<(ColumnRef, String)>) {
-    if look.block.group_by.iter().any(|g| *g == expr) {
+    if look.block.group_by.contains(&expr) {
         return;
     }
     if let Expr::Function(f) = expr

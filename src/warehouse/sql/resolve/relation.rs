@@ -444,7 +444,7 @@ fn table_shape(index: usize, table: &Table) -> Shape {
             Field {
                 name: c.name.clone(),
                 kind: Some(Kind::of(&c.data_type)),
-                nullable: c.nullable && !table.primary_key.iter().any(|k| *k == c.name),
+                nullable: c.nullable && !table.primary_key.contains(&c.name),
                 sources: vec![source],
                 origin: Origin::Column(source),
                 multiplied_by: None,

@@ -1,3 +1,0 @@
-//! `check` as its callers see it.
-
-use super::*;

@@ -1,0 +1,1 @@
+//! Random statements never make `check` panic.

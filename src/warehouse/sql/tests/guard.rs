@@ -1,0 +1,1 @@
+//! Guard cases by dialect.
