@@ -11,7 +11,11 @@ pub(super) fn look(look: &Look<'_, '_>) {
             continue;
         }
         let arguments = arguments(aggregate);
-        let Some(field) = arguments.first().and_then(|e| look.bound.column(e)).and_then(|c| look.bound.field(c)) else {
+        let Some(field) = arguments
+            .first()
+            .and_then(|e| look.bound.column(e))
+            .and_then(|c| look.bound.field(c))
+        else {
             continue;
         };
         if field.origin == (Origin::Aggregate { average: true }) {

@@ -27,7 +27,9 @@ pub(super) fn look(look: &Look<'_, '_>) {
         return;
     }
     bare.retain(|(c, _)| {
-        c.block == look.index && !look.links.is_determined(look.block, &columns, (c.relation, c.field)) && !equal_to_group(look, *c)
+        c.block == look.index
+            && !look.links.is_determined(look.block, &columns, (c.relation, c.field))
+            && !equal_to_group(look, *c)
     });
     let Some((_, first)) = bare.first() else { return };
     let mut names: Vec<String> = bare.iter().map(|(_, n)| format!("`{n}`")).collect();
@@ -36,12 +38,19 @@ pub(super) fn look(look: &Look<'_, '_>) {
         Dialect::Sqlite | Dialect::Mysql if grouped => LintLevel::Warning,
         _ => LintLevel::Error,
     };
-    let what = if grouped { "in each group" } else { "in the one row that the aggregate leaves" };
+    let what = if grouped {
+        "in each group"
+    } else {
+        "in the one row that the aggregate leaves"
+    };
     let taken = match look.dialect {
         Dialect::Sqlite | Dialect::Mysql => "an arbitrary one is taken",
         _ => "the engine refuses the statement",
     };
-    let message = format!("{} can have several values {what}, and {taken}; group by it or aggregate it", names.join(", "));
+    let message = format!(
+        "{} can have several values {what}, and {taken}; group by it or aggregate it",
+        names.join(", ")
+    );
     look.note("bare-column", level, message, Some(format!("MIN({first})")));
 }
 

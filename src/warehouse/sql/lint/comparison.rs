@@ -20,7 +20,11 @@ pub(super) fn look(look: &Look<'_, '_>) {
                     compare(look, expr, low, e);
                     compare(look, expr, high, e);
                 }
-                Expr::In { expr, target: InTarget::List(list), .. } => list.iter().for_each(|v| compare(look, expr, v, e)),
+                Expr::In {
+                    expr,
+                    target: InTarget::List(list),
+                    ..
+                } => list.iter().for_each(|v| compare(look, expr, v, e)),
                 _ => {}
             }
             true
@@ -62,7 +66,9 @@ fn compare(look: &Look<'_, '_>, side: &Expr, other: &Expr, whole: &Expr) {
     if is_name_of_string && look.bound.column(other).is_some() {
         return columns(look, side, other);
     }
-    let Some((value, text)) = literal(other) else { return columns(look, side, other) };
+    let Some((value, text)) = literal(other) else {
+        return columns(look, side, other);
+    };
     let Some(kind) = kind_of(look.bound, side) else { return };
     if kind.is_number() && text {
         number_with_string(look, side, value, whole);
@@ -77,27 +83,37 @@ fn number_with_string(look: &Look<'_, '_>, side: &Expr, value: &str, whole: &Exp
     let (level, message) = match (look.dialect, numeric) {
         (Dialect::Sqlite, true) if !has_affinity(look, side) => (
             LintLevel::Error,
-            format!("`{side}` is a number and '{value}' is text; SQLite does not convert a computed value, so they are never equal"),
+            format!(
+                "`{side}` is a number and '{value}' is text; SQLite does not convert a computed value, so they are never equal"
+            ),
         ),
-        (Dialect::Sqlite | Dialect::Mysql, true) => {
-            (LintLevel::Info, format!("`{side}` is a number; write {value} without quotes"))
-        }
+        (Dialect::Sqlite | Dialect::Mysql, true) => (
+            LintLevel::Info,
+            format!("`{side}` is a number; write {value} without quotes"),
+        ),
         (_, true) => return,
         (Dialect::Sqlite, false) if date_in_number_column(look, side) => return,
-        (Dialect::Mysql, false) => {
-            (LintLevel::Error, format!("`{side}` is a number and '{value}' is none; MySQL compares with 0 instead"))
-        }
-        (Dialect::Sqlite, false) => {
-            (LintLevel::Warning, format!("`{side}` is a number and '{value}' is none; SQLite finds them different, and text greater"))
-        }
-        (_, false) => (LintLevel::Error, format!("`{side}` is a number and '{value}' is none; the comparison fails")),
+        (Dialect::Mysql, false) => (
+            LintLevel::Error,
+            format!("`{side}` is a number and '{value}' is none; MySQL compares with 0 instead"),
+        ),
+        (Dialect::Sqlite, false) => (
+            LintLevel::Warning,
+            format!("`{side}` is a number and '{value}' is none; SQLite finds them different, and text greater"),
+        ),
+        (_, false) => (
+            LintLevel::Error,
+            format!("`{side}` is a number and '{value}' is none; the comparison fails"),
+        ),
     };
     look.note("string-number-comparison", level, message, rewrite);
 }
 
 /// SQLite keeps whatever is put in: a column of declared type INTEGER whose profile shows text is text.
 fn date_in_number_column(look: &Look<'_, '_>, side: &Expr) -> bool {
-    let Some(profile) = look.bound.column(side).and_then(|c| look.profile(c)) else { return false };
+    let Some(profile) = look.bound.column(side).and_then(|c| look.profile(c)) else {
+        return false;
+    };
     profile.max.as_deref().is_some_and(|max| max.parse::<f64>().is_err())
 }
 
@@ -105,7 +121,10 @@ fn text_with_number(look: &Look<'_, '_>, side: &Expr, value: &str, whole: &Expr)
     let ordered = matches!(
         whole,
         Expr::Between { .. }
-            | Expr::BinaryOp { op: BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq, .. }
+            | Expr::BinaryOp {
+                op: BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq,
+                ..
+            }
     );
     let cast = match look.dialect {
         Dialect::Sqlite => format!("CAST({side} AS REAL)"),
@@ -116,12 +135,20 @@ fn text_with_number(look: &Look<'_, '_>, side: &Expr, value: &str, whole: &Expr)
     let (level, message, rewrite) = match look.dialect {
         Dialect::Sqlite if !has_affinity(look, side) => (
             LintLevel::Error,
-            format!("`{side}` is text and {value} a number; SQLite does not convert a computed value, so they are never equal and text is always greater"),
-            if ordered { whole.to_string().replacen(&side.to_string(), &cast, 1) } else { quoted() },
+            format!(
+                "`{side}` is text and {value} a number; SQLite does not convert a computed value, so they are never equal and text is always greater"
+            ),
+            if ordered {
+                whole.to_string().replacen(&side.to_string(), &cast, 1)
+            } else {
+                quoted()
+            },
         ),
         Dialect::Sqlite if ordered => (
             LintLevel::Warning,
-            format!("`{side}` is text, so SQLite compares it with '{value}' letter by letter: '9' is greater than '10'"),
+            format!(
+                "`{side}` is text, so SQLite compares it with '{value}' letter by letter: '9' is greater than '10'"
+            ),
             whole.to_string().replacen(&side.to_string(), &cast, 1),
         ),
         Dialect::Sqlite => (
@@ -131,7 +158,9 @@ fn text_with_number(look: &Look<'_, '_>, side: &Expr, value: &str, whole: &Expr)
         ),
         Dialect::Mysql => (
             LintLevel::Warning,
-            format!("`{side}` is text; MySQL compares it with {value} as floating-point numbers, and reads '{value}x' as {value}"),
+            format!(
+                "`{side}` is text; MySQL compares it with {value} as floating-point numbers, and reads '{value}x' as {value}"
+            ),
             quoted(),
         ),
         Dialect::Postgres | Dialect::Bigquery | Dialect::Clickhouse => (
@@ -150,7 +179,9 @@ fn text_with_number(look: &Look<'_, '_>, side: &Expr, value: &str, whole: &Expr)
 
 /// Two columns of different kinds.
 fn columns(look: &Look<'_, '_>, side: &Expr, other: &Expr) {
-    let (Some(left), Some(right)) = (kind_of(look.bound, side), kind_of(look.bound, other)) else { return };
+    let (Some(left), Some(right)) = (kind_of(look.bound, side), kind_of(look.bound, other)) else {
+        return;
+    };
     if left != Kind::Text || !right.is_number() {
         return;
     }

@@ -45,7 +45,11 @@ fn has_times(look: &Look<'_, '_>, column: ColumnRef) -> Option<LintLevel> {
     if let Some(profile) = look.profile(column)
         && let (Some(min), Some(max)) = (&profile.min, &profile.max)
     {
-        let times: Vec<bool> = [min, max].into_iter().chain(profile.top.iter().map(|(v, _)| v)).filter_map(|v| time_of(v)).collect();
+        let times: Vec<bool> = [min, max]
+            .into_iter()
+            .chain(profile.top.iter().map(|(v, _)| v))
+            .filter_map(|v| time_of(v))
+            .collect();
         if times.is_empty() {
             return None;
         }
@@ -67,11 +71,22 @@ fn quoted(date: Date) -> String {
 
 fn between(look: &Look<'_, '_>, expr: &Expr) {
     let (column, low, high, negated) = match expr {
-        Expr::Between { expr, low, high, negated } => (expr, Some(low), high, *negated),
-        Expr::BinaryOp { left, op: BinaryOperator::LtEq, right } => (left, None, right, false),
+        Expr::Between {
+            expr,
+            low,
+            high,
+            negated,
+        } => (expr, Some(low), high, *negated),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::LtEq,
+            right,
+        } => (left, None, right, false),
         _ => return,
     };
-    let Some(target) = look.bound.column(column) else { return };
+    let Some(target) = look.bound.column(column) else {
+        return;
+    };
     let Some(end) = date_only(high) else { return };
     let Some(level) = has_times(look, target) else { return };
     let Ok(next) = end.checked_add(1.day()) else { return };
@@ -99,9 +114,15 @@ enum Kept {
 fn kept<'e>(look: &Look<'_, '_>, expr: &'e Expr) -> Option<(&'e Expr, Kept)> {
     let (column, kept) = match expr {
         Expr::Nested(inner) => return self::kept(look, inner),
-        Expr::Cast { expr, data_type, .. } if data_type.to_string().eq_ignore_ascii_case("date") => (expr.as_ref(), Kept::Day),
+        Expr::Cast { expr, data_type, .. } if data_type.to_string().eq_ignore_ascii_case("date") => {
+            (expr.as_ref(), Kept::Day)
+        }
         Expr::Cast { expr, .. } => return self::kept(look, expr),
-        Expr::Extract { field: DateTimeField::Year, expr, .. } => (expr.as_ref(), Kept::Year),
+        Expr::Extract {
+            field: DateTimeField::Year,
+            expr,
+            ..
+        } => (expr.as_ref(), Kept::Year),
         Expr::Function(f) => {
             let list = arguments(f);
             let text = |i: usize| match list.get(i).copied() {
@@ -121,16 +142,33 @@ fn kept<'e>(look: &Look<'_, '_>, expr: &'e Expr) -> Option<(&'e Expr, Kept)> {
                 _ => return None,
             }
         }
-        Expr::Substring { expr, substring_for: Some(length), .. } => {
+        Expr::Substring {
+            expr,
+            substring_for: Some(length),
+            ..
+        } => {
             let Expr::Value(v) = length.as_ref() else { return None };
-            let Value::Number(digits, _) = &v.value else { return None };
-            (expr.as_ref(), match digits.as_str() { "4" => Kept::Year, "7" => Kept::Month, "10" => Kept::Day, _ => return None })
+            let Value::Number(digits, _) = &v.value else {
+                return None;
+            };
+            (
+                expr.as_ref(),
+                match digits.as_str() {
+                    "4" => Kept::Year,
+                    "7" => Kept::Month,
+                    "10" => Kept::Day,
+                    _ => return None,
+                },
+            )
         }
         _ => return None,
     };
     let target = look.bound.column(column)?;
     let temporal = matches!(look.bound.field(target)?.kind, Some(Kind::Date | Kind::DateTime))
-        || look.profile(target).and_then(|p| p.min.as_deref()).is_some_and(|m| time_of(m).is_some());
+        || look
+            .profile(target)
+            .and_then(|p| p.min.as_deref())
+            .is_some_and(|m| time_of(m).is_some());
     temporal.then_some((column, kept))
 }
 
@@ -182,22 +220,35 @@ fn window(kept: Kept, value: &str) -> Option<(Date, Date)> {
 
 fn wrapped(look: &Look<'_, '_>, condition: &Expr) {
     let (wrap, first, last) = match condition {
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => match kept(look, left) {
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Eq,
+            right,
+        } => match kept(look, left) {
             Some(found) => (found, right, right),
             None => match kept(look, right) {
                 Some(found) => (found, left, left),
                 None => return,
             },
         },
-        Expr::Between { expr, low, high, negated: false } => match kept(look, expr) {
+        Expr::Between {
+            expr,
+            low,
+            high,
+            negated: false,
+        } => match kept(look, expr) {
             Some(found) => (found, low, high),
             None => return,
         },
         _ => return,
     };
     let (column, kept) = wrap;
-    let (Some(first), Some(last)) = (constant(first), constant(last)) else { return };
-    let (Some((start, _)), Some((_, end))) = (window(kept, &first), window(kept, &last)) else { return };
+    let (Some(first), Some(last)) = (constant(first), constant(last)) else {
+        return;
+    };
+    let (Some((start, _)), Some((_, end))) = (window(kept, &first), window(kept, &last)) else {
+        return;
+    };
     let message = format!(
         "the function around `{column}` keeps an index from being used; compare the bare column with the window's ends"
     );

@@ -16,14 +16,20 @@ pub(super) fn look(look: &Look<'_, '_>) {
     }
     for expr in look.expressions() {
         walk(expr, &mut |e| {
-            if let Expr::Cast { data_type, expr: inner, .. } = e
+            if let Expr::Cast {
+                data_type, expr: inner, ..
+            } = e
                 && data_type.to_string().to_uppercase().starts_with("INT")
                 && matches!(inner.as_ref(), Expr::Nested(_) | Expr::BinaryOp { .. })
             {
                 // A whole number is asked for.
                 return false;
             }
-            if let Expr::BinaryOp { left, op: BinaryOperator::Divide, right } = e
+            if let Expr::BinaryOp {
+                left,
+                op: BinaryOperator::Divide,
+                right,
+            } = e
                 && kind_of(look.bound, left) == Some(Kind::Integer)
                 && kind_of(look.bound, right) == Some(Kind::Integer)
             {
@@ -39,14 +45,27 @@ fn divide(look: &Look<'_, '_>, left: &Expr, right: &Expr, whole: &Expr) {
         return;
     }
     let (top, bottom) = (has_aggregate(look, left), has_aggregate(look, right));
-    let level = if top && bottom && !is_scaled(left) { LintLevel::Error } else { LintLevel::Warning };
+    let level = if top && bottom && !is_scaled(left) {
+        LintLevel::Error
+    } else {
+        LintLevel::Warning
+    };
     let message = format!("`{whole}` divides two integers, so its fraction is cut off");
-    let real = if look.dialect == Dialect::Sqlite { "REAL" } else { "NUMERIC" };
+    let real = if look.dialect == Dialect::Sqlite {
+        "REAL"
+    } else {
+        "NUMERIC"
+    };
     let bare = match left {
         Expr::Nested(inner) => inner,
         other => other,
     };
-    look.note("integer-division", level, message, Some(format!("CAST({bare} AS {real}) / {right}")));
+    look.note(
+        "integer-division",
+        level,
+        message,
+        Some(format!("CAST({bare} AS {real}) / {right}")),
+    );
 }
 
 fn has_aggregate(look: &Look<'_, '_>, expr: &Expr) -> bool {
@@ -64,9 +83,11 @@ fn has_aggregate(look: &Look<'_, '_>, expr: &Expr) -> bool {
 fn is_scaled(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_scaled(inner),
-        Expr::BinaryOp { left, op: BinaryOperator::Multiply, right } => {
-            [left, right].iter().any(|e| matches!(e.as_ref(), Expr::Value(_))) || is_scaled(left)
-        }
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::Multiply,
+            right,
+        } => [left, right].iter().any(|e| matches!(e.as_ref(), Expr::Value(_))) || is_scaled(left),
         _ => false,
     }
 }

@@ -5,13 +5,25 @@ use sqlparser::ast::{Distinct, Expr, Function};
 use super::super::resolve::keys::{Certainty, Multiplier};
 use super::super::resolve::model::ColumnRef;
 use super::super::resolve::output_columns;
-use super::super::resolve::parts::{arguments, for_each, Part};
+use super::super::resolve::parts::{Part, arguments, for_each};
 use super::{LintLevel, Look, is_distinct, rewrite};
 
 /// Aggregates whose value changes when rows are repeated.
 const SENSITIVE: [&str; 14] = [
-    "sum", "avg", "total", "count", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "median", "mean",
-    "std", "fsum",
+    "sum",
+    "avg",
+    "total",
+    "count",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "variance",
+    "var_pop",
+    "var_samp",
+    "median",
+    "mean",
+    "std",
+    "fsum",
 ];
 
 pub(super) fn look(look: &Look<'_, '_>) {
@@ -27,7 +39,11 @@ pub(super) fn look(look: &Look<'_, '_>) {
 /// The columns whose values are added up: of a CASE only its results, since its conditions pick rows and add nothing.
 fn measured<'a>(look: &Look<'_, 'a>, expr: &'a Expr, into: &mut Vec<ColumnRef>) -> bool {
     match expr {
-        Expr::Case { conditions, else_result, .. } => {
+        Expr::Case {
+            conditions,
+            else_result,
+            ..
+        } => {
             for result in conditions.iter().map(|w| &w.result).chain(else_result.as_deref()) {
                 measured(look, result, into);
             }
@@ -57,8 +73,14 @@ fn judge(look: &Look<'_, '_>, aggregate: &Function, name: &str) {
     if seeds.is_empty() {
         return;
     }
-    let multipliers = look.links.multipliers(look.bound, look.index, &seeds, &look.group_columns());
-    let Some(worst) = multipliers.iter().copied().max_by_key(|m| (m.certainty, std::cmp::Reverse(m.relation))) else {
+    let multipliers = look
+        .links
+        .multipliers(look.bound, look.index, &seeds, &look.group_columns());
+    let Some(worst) = multipliers
+        .iter()
+        .copied()
+        .max_by_key(|m| (m.certainty, std::cmp::Reverse(m.relation)))
+    else {
         return inside(look, aggregate, name, &columns);
     };
     if is_distinct(aggregate) {
@@ -83,7 +105,12 @@ fn judge(look: &Look<'_, '_>, aggregate: &Function, name: &str) {
         "count" => "; if rows of the first are meant, count DISTINCT keys",
         _ => "; aggregate before joining, or only test that a match EXISTS",
     });
-    look.note("fan-out", level, message, rewrite::without_fan_out(look, aggregate, worst.relation));
+    look.note(
+        "fan-out",
+        level,
+        message,
+        rewrite::without_fan_out(look, aggregate, worst.relation),
+    );
 }
 
 /// The rows were repeated by a join inside a derived table or CTE that did not aggregate.

@@ -21,22 +21,40 @@ pub(super) fn look(look: &Look<'_, '_>) {
             continue;
         }
         seen.push(group);
-        let members: Vec<usize> = groups.iter().enumerate().filter(|(_, g)| **g == group).map(|(r, _)| r).collect();
+        let members: Vec<usize> = groups
+            .iter()
+            .enumerate()
+            .filter(|(_, g)| **g == group)
+            .map(|(r, _)| r)
+            .collect();
         let one_row = members.iter().all(|m| !pinned.contains(m));
-        let first_is_one_row = groups.iter().enumerate().filter(|(_, g)| **g == main).all(|(r, _)| !pinned.contains(&r));
+        let first_is_one_row = groups
+            .iter()
+            .enumerate()
+            .filter(|(_, g)| **g == main)
+            .all(|(r, _)| !pinned.contains(&r));
         if one_row || first_is_one_row || is_meant(look, relation) {
             continue;
         }
-        let (one, other) = (look.relation(groups.iter().position(|g| *g == main).unwrap_or(0)), look.relation(relation));
+        let (one, other) = (
+            look.relation(groups.iter().position(|g| *g == main).unwrap_or(0)),
+            look.relation(relation),
+        );
         let message = format!(
             "nothing joins `{other}` to `{one}`: every row of one is paired with every row of the other; add a condition, or \
              write CROSS JOIN where that is meant"
         );
         let stored = |wanted: usize| {
             let members = groups.iter().enumerate().filter(|(_, g)| **g == wanted).map(|(r, _)| r);
-            members.into_iter().any(|r| look.block.relations.get(r).is_some_and(|r| r.table.is_some()))
+            members
+                .into_iter()
+                .any(|r| look.block.relations.get(r).is_some_and(|r| r.table.is_some()))
         };
-        let level = if stored(main) && stored(group) && !is_immune(look) { LintLevel::Error } else { LintLevel::Warning };
+        let level = if stored(main) && stored(group) && !is_immune(look) {
+            LintLevel::Error
+        } else {
+            LintLevel::Warning
+        };
         look.note("missing-join-condition", level, message, proposal(look, relation));
     }
 }
@@ -85,7 +103,10 @@ fn groups(look: &Look<'_, '_>) -> Vec<usize> {
 
 /// The relations that `condition` uses, and whether it names enclosing queries.
 fn used(look: &Look<'_, '_>, condition: &Expr) -> (Vec<usize>, bool) {
-    let mut own: Vec<usize> = block_columns(look.bound, look.index, condition).iter().map(|c| c.relation).collect();
+    let mut own: Vec<usize> = block_columns(look.bound, look.index, condition)
+        .iter()
+        .map(|c| c.relation)
+        .collect();
     own.sort_unstable();
     own.dedup();
     let outer = (0..look.index).any(|b| !block_columns(look.bound, b, condition).is_empty());
@@ -94,7 +115,11 @@ fn used(look: &Look<'_, '_>, condition: &Expr) -> (Vec<usize>, bool) {
 
 /// CROSS JOIN in words, or `ON TRUE`.
 fn is_meant(look: &Look<'_, '_>, relation: usize) -> bool {
-    let joined = look.block.joins.iter().filter(|j| j.start <= relation && relation < j.end);
+    let joined = look
+        .block
+        .joins
+        .iter()
+        .filter(|j| j.start <= relation && relation < j.end);
     joined.into_iter().any(|j| match (j.how, j.on) {
         (How::Cross | How::Lateral, _) => true,
         (How::Condition, Some(on)) => is_true(on),
@@ -120,20 +145,28 @@ fn proposal(look: &Look<'_, '_>, relation: usize) -> Option<String> {
     let catalog = look.bound.catalog;
     let table = |r: usize| look.block.relations.get(r)?.table.and_then(|t| catalog.tables.get(t));
     let own = table(relation)?;
-    (0..look.block.relations.len()).filter(|r| *r != relation).find_map(|other| {
-        let their = table(other)?;
-        let (from, to, key) = own
-            .foreign_keys
-            .iter()
-            .find(|k| k.to_table == their.name)
-            .map(|k| (relation, other, k))
-            .or_else(|| their.foreign_keys.iter().find(|k| k.to_table == own.name).map(|k| (other, relation, k)))?;
-        let terms: Vec<String> = key
-            .columns
-            .iter()
-            .zip(&key.to_columns)
-            .map(|(a, b)| format!("{}.{a} = {}.{b}", look.relation(from), look.relation(to)))
-            .collect();
-        Some(terms.join(" AND "))
-    })
+    (0..look.block.relations.len())
+        .filter(|r| *r != relation)
+        .find_map(|other| {
+            let their = table(other)?;
+            let (from, to, key) = own
+                .foreign_keys
+                .iter()
+                .find(|k| k.to_table == their.name)
+                .map(|k| (relation, other, k))
+                .or_else(|| {
+                    their
+                        .foreign_keys
+                        .iter()
+                        .find(|k| k.to_table == own.name)
+                        .map(|k| (other, relation, k))
+                })?;
+            let terms: Vec<String> = key
+                .columns
+                .iter()
+                .zip(&key.to_columns)
+                .map(|(a, b)| format!("{}.{a} = {}.{b}", look.relation(from), look.relation(to)))
+                .collect();
+            Some(terms.join(" AND "))
+        })
 }

@@ -16,8 +16,13 @@ pub(super) fn look(look: &Look<'_, '_>) {
         return;
     }
     // A few rows of a plain table are often just a look at it.
-    let level = if look.block.grouped || look.block.place != Place::Top { LintLevel::Warning } else { LintLevel::Info };
-    let message = "LIMIT without ORDER BY keeps arbitrary rows, and may keep others next time; say which come first".to_owned();
+    let level = if look.block.grouped || look.block.place != Place::Top {
+        LintLevel::Warning
+    } else {
+        LintLevel::Info
+    };
+    let message =
+        "LIMIT without ORDER BY keeps arbitrary rows, and may keep others next time; say which come first".to_owned();
     look.note("limit-without-order", level, message, None);
 }
 

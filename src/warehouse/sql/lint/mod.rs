@@ -30,7 +30,14 @@ mod rewrite;
 pub(super) fn lints(bound: &Bound<'_>, dialect: Dialect) -> Vec<Lint> {
     let notes = Notes::default();
     for (index, block) in bound.blocks.iter().enumerate() {
-        let look = Look { bound, dialect, index, block, links: Links::of(bound, index), notes: &notes };
+        let look = Look {
+            bound,
+            dialect,
+            index,
+            block,
+            links: Links::of(bound, index),
+            notes: &notes,
+        };
         fan_out::look(&look);
         joins::look(&look);
         dates::look(&look);
@@ -53,7 +60,12 @@ struct Notes(RefCell<Vec<Lint>>);
 
 impl Notes {
     fn add(&self, code: &str, level: LintLevel, message: String, rewrite: Option<String>) {
-        let lint = Lint { code: code.to_owned(), level, message, rewrite };
+        let lint = Lint {
+            code: code.to_owned(),
+            level,
+            message,
+            rewrite,
+        };
         let mut all = self.0.borrow_mut();
         if !all.contains(&lint) {
             all.push(lint);
@@ -141,7 +153,9 @@ impl<'a> Look<'_, 'a> {
     /// The profile of the table column that `column` passes on unchanged.
     fn profile(&self, column: ColumnRef) -> Option<&Profile> {
         let field = self.bound.field(column)?;
-        let super::resolve::model::Origin::Column(source) = field.origin else { return None };
+        let super::resolve::model::Origin::Column(source) = field.origin else {
+            return None;
+        };
         let table: &Table = self.bound.catalog.tables.get(source.table)?;
         table.columns.get(source.column)?.profile.as_ref()
     }
@@ -157,9 +171,7 @@ fn argument_count(function: &Function) -> usize {
 /// Whether a call has DISTINCT before its arguments.
 fn is_distinct(function: &Function) -> bool {
     match &function.args {
-        FunctionArguments::List(list) => {
-            list.duplicate_treatment == Some(sqlparser::ast::DuplicateTreatment::Distinct)
-        }
+        FunctionArguments::List(list) => list.duplicate_treatment == Some(sqlparser::ast::DuplicateTreatment::Distinct),
         FunctionArguments::None | FunctionArguments::Subquery(_) => false,
     }
 }

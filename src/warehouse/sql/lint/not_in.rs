@@ -10,7 +10,13 @@ use super::{LintLevel, Look};
 pub(super) fn look(look: &Look<'_, '_>) {
     for expr in look.expressions_and_joins() {
         walk(expr, &mut |e| {
-            if let Expr::In { expr, target: InTarget::Subquery(query), negated: true, .. } = e {
+            if let Expr::In {
+                expr,
+                target: InTarget::Subquery(query),
+                negated: true,
+                ..
+            } = e
+            {
                 judge(look, expr, query);
             }
             true
@@ -19,24 +25,37 @@ pub(super) fn look(look: &Look<'_, '_>) {
 }
 
 fn judge(look: &Look<'_, '_>, tested: &Expr, query: &Query) {
-    let SetExpr::Select(select) = query.body.as_ref() else { return };
-    let Some(block) = look.bound.blocks.iter().find(|b| std::ptr::eq(b.select, select.as_ref()))
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return;
+    };
+    let Some(block) = look
+        .bound
+        .blocks
+        .iter()
+        .find(|b| std::ptr::eq(b.select, select.as_ref()))
     else {
         return;
     };
-    let Some(field) = block.output.fields.first() else { return };
+    let Some(field) = block.output.fields.first() else {
+        return;
+    };
     let Some(item) = block.items.first() else { return };
     let column = item.column.or_else(|| item.expr.and_then(|e| look.bound.column(e)));
     if !field.nullable || column.is_some_and(|c| is_tested(look, block, c)) {
         return;
     }
-    let profile = column.and_then(|c| look.profile(c)).filter(|p| !p.sampled && p.rows > 0);
+    let profile = column
+        .and_then(|c| look.profile(c))
+        .filter(|p| !p.sampled && p.rows > 0);
     let level = match profile {
         Some(p) if p.nulls == 0 => return,
         Some(_) => LintLevel::Error,
         None => LintLevel::Warning,
     };
-    let message = format!("if one `{}` of the sub-query is NULL, NOT IN is never true and no row comes back", field.name);
+    let message = format!(
+        "if one `{}` of the sub-query is NULL, NOT IN is never true and no row comes back",
+        field.name
+    );
     let rewrite = item.expr.map(|e| {
         let mut with_test = select.clone();
         let test = Expr::IsNotNull(Box::new(e.clone()));
@@ -61,7 +80,9 @@ fn is_tested(look: &Look<'_, '_>, block: &Block<'_>, column: ColumnRef) -> bool 
         Expr::BinaryOp { op, left, right } if !matches!(op, sqlparser::ast::BinaryOperator::Or) => {
             [left, right].into_iter().any(|e| look.bound.column(e) == Some(column))
         }
-        Expr::In { expr, .. } | Expr::Between { expr, .. } | Expr::Like { expr, .. } => look.bound.column(expr) == Some(column),
+        Expr::In { expr, .. } | Expr::Between { expr, .. } | Expr::Like { expr, .. } => {
+            look.bound.column(expr) == Some(column)
+        }
         _ => false,
     })
 }

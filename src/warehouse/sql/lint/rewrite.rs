@@ -19,7 +19,8 @@ pub(super) fn without_fan_out(look: &Look<'_, '_>, aggregate: &Function, by: usi
     let select = look.block.select;
     let (entry, position) = join_of(look, select, by)?;
     let join = select.from.get(entry)?.joins.get(position)?;
-    let (JoinOperator::Join(JoinConstraint::On(on)) | JoinOperator::Inner(JoinConstraint::On(on))) = &join.join_operator
+    let (JoinOperator::Join(JoinConstraint::On(on)) | JoinOperator::Inner(JoinConstraint::On(on))) =
+        &join.join_operator
     else {
         return None;
     };
@@ -31,9 +32,17 @@ fn join_of(look: &Look<'_, '_>, select: &Select, relation: usize) -> Option<(usi
     let name = look.relation(relation);
     select.from.iter().enumerate().find_map(|(entry, from)| {
         let position = from.joins.iter().position(|join| match &join.relation {
-            TableFactor::Table { name: table, alias, args: None, .. } => match alias {
+            TableFactor::Table {
+                name: table,
+                alias,
+                args: None,
+                ..
+            } => match alias {
                 Some(alias) => alias.name.value.eq_ignore_ascii_case(name),
-                None => table.0.last().is_some_and(|part| part.to_string().trim_matches(['"', '`']).eq_ignore_ascii_case(name)),
+                None => table
+                    .0
+                    .last()
+                    .is_some_and(|part| part.to_string().trim_matches(['"', '`']).eq_ignore_ascii_case(name)),
             },
             _ => false,
         })?;
@@ -43,7 +52,10 @@ fn join_of(look: &Look<'_, '_>, select: &Select, relation: usize) -> Option<(usi
 
 /// The relations of this block that `expr` uses.
 fn relations(look: &Look<'_, '_>, expr: &Expr) -> Vec<usize> {
-    let mut used: Vec<usize> = block_columns(look.bound, look.index, expr).iter().map(|c| c.relation).collect();
+    let mut used: Vec<usize> = block_columns(look.bound, look.index, expr)
+        .iter()
+        .map(|c| c.relation)
+        .collect();
     used.sort_unstable();
     used.dedup();
     used
@@ -63,8 +75,16 @@ fn exists(look: &Look<'_, '_>, select: &Select, entry: usize, position: usize, o
         .expressions()
         .into_iter()
         .filter(|e| !select.selection.as_ref().is_some_and(|w| std::ptr::eq(*e, w)))
-        .chain(look.block.joins.iter().filter_map(|j| j.on).filter(|o| !std::ptr::eq(*o, on)));
-    if elsewhere.into_iter().any(|e| relations(look, e).contains(&by)) || look.block.items.iter().any(|i| i.column.is_some()) {
+        .chain(
+            look.block
+                .joins
+                .iter()
+                .filter_map(|j| j.on)
+                .filter(|o| !std::ptr::eq(*o, on)),
+        );
+    if elsewhere.into_iter().any(|e| relations(look, e).contains(&by))
+        || look.block.items.iter().any(|i| i.column.is_some())
+    {
         return None;
     }
     let mut terms = Vec::new();
@@ -101,8 +121,17 @@ fn pre_aggregated(
     conjuncts(on, &mut terms);
     let mut keys: Vec<String> = Vec::new();
     for term in terms {
-        let Expr::BinaryOp { left, op: sqlparser::ast::BinaryOperator::Eq, right } = term else { return None };
-        let own = [left, right].into_iter().find(|e| own_column(look.bound, look.index, e).is_some_and(|c| c.0 == by))?;
+        let Expr::BinaryOp {
+            left,
+            op: sqlparser::ast::BinaryOperator::Eq,
+            right,
+        } = term
+        else {
+            return None;
+        };
+        let own = [left, right]
+            .into_iter()
+            .find(|e| own_column(look.bound, look.index, e).is_some_and(|c| c.0 == by))?;
         keys.push(last_part(own)?);
     }
     let mut sums: Vec<String> = Vec::new();
@@ -115,7 +144,11 @@ fn pre_aggregated(
             Expr::Function(f) if f.over.is_none() && f.name.to_string().eq_ignore_ascii_case("sum") => {
                 let own: Option<Vec<String>> = arguments(f)
                     .into_iter()
-                    .map(|a| own_column(look.bound, look.index, a).filter(|c| c.0 == by).and_then(|_| last_part(a)))
+                    .map(|a| {
+                        own_column(look.bound, look.index, a)
+                            .filter(|c| c.0 == by)
+                            .and_then(|_| last_part(a))
+                    })
                     .collect();
                 match own {
                     Some(names) => {
@@ -126,7 +159,10 @@ fn pre_aggregated(
                 }
             }
             other => {
-                fine &= !look.bound.column(other).is_some_and(|c| c.block == look.index && c.relation == by);
+                fine &= !look
+                    .bound
+                    .column(other)
+                    .is_some_and(|c| c.block == look.index && c.relation == by);
                 true
             }
         });
@@ -140,10 +176,19 @@ fn pre_aggregated(
         return None;
     }
     let join = select.from.get(entry)?.joins.get(position)?;
-    let TableFactor::Table { name, .. } = &join.relation else { return None };
+    let TableFactor::Table { name, .. } = &join.relation else {
+        return None;
+    };
     let keys = keys.join(", ");
-    let sums = sums.iter().map(|s| format!("SUM({s}) AS {s}")).collect::<Vec<_>>().join(", ");
-    let derived = format!("(SELECT {keys}, {sums} FROM {name} GROUP BY {keys}) AS {}", look.relation(by));
+    let sums = sums
+        .iter()
+        .map(|s| format!("SUM({s}) AS {s}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let derived = format!(
+        "(SELECT {keys}, {sums} FROM {name} GROUP BY {keys}) AS {}",
+        look.relation(by)
+    );
     Some(select.to_string().replacen(&join.relation.to_string(), &derived, 1))
 }
 

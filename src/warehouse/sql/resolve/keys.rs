@@ -180,7 +180,9 @@ impl Links {
         seeds: &[usize],
         columns: &[(usize, usize)],
     ) -> Vec<Multiplier> {
-        let Some(b) = bound.blocks.get(block) else { return Vec::new() };
+        let Some(b) = bound.blocks.get(block) else {
+            return Vec::new();
+        };
         let many: Vec<usize> = self.undetermined_from(b, seeds, columns).collect();
         let left_by = |one: usize| -> Vec<usize> {
             let with: Vec<usize> = seeds.iter().copied().chain([one]).collect();
@@ -196,7 +198,12 @@ impl Links {
             })
         };
         let roots = left.iter().filter(|one| !hangs(one)).map(|(relation, _)| *relation);
-        let known = |relation| Some(Multiplier { relation, certainty: self.certainty(bound, b, relation)? });
+        let known = |relation| {
+            Some(Multiplier {
+                relation,
+                certainty: self.certainty(bound, b, relation)?,
+            })
+        };
         roots.filter_map(known).collect()
     }
 

@@ -22,9 +22,9 @@ mod report;
 mod select;
 
 pub(super) use kinds::kind_of;
+use model::{Bound, Meaning, Place, Shape, Source, address};
 pub(super) use output::{columns_of as block_columns, is_average, output_columns};
 pub(super) use select::has_group_by;
-use model::{Bound, Meaning, Place, Shape, Source, address};
 
 /// The part of a SELECT that is being looked at; engines differ in which of them see output aliases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

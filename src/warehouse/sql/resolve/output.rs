@@ -264,9 +264,16 @@ pub(in crate::warehouse::sql) fn columns_of(bound: &Bound<'_>, block: usize, exp
 
 /// The columns of `block` that its output shows or computes with.
 pub(in crate::warehouse::sql) fn output_columns(bound: &Bound<'_>, block: usize) -> Vec<ColumnRef> {
-    let Some(b) = bound.blocks.get(block) else { return Vec::new() };
+    let Some(b) = bound.blocks.get(block) else {
+        return Vec::new();
+    };
     let mut columns: Vec<ColumnRef> = b.items.iter().filter_map(|i| i.column).collect();
-    columns.extend(b.items.iter().filter_map(|i| i.expr).flat_map(|e| columns_of(bound, block, e)));
+    columns.extend(
+        b.items
+            .iter()
+            .filter_map(|i| i.expr)
+            .flat_map(|e| columns_of(bound, block, e)),
+    );
     columns
 }
 

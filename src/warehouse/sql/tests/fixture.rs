@@ -20,19 +20,35 @@ pub const SHOP: &str = "
 ";
 
 fn last(name: &ObjectName) -> String {
-    name.0.last().and_then(|p| p.as_ident()).map(|i| i.value.clone()).unwrap()
+    name.0
+        .last()
+        .and_then(|p| p.as_ident())
+        .map(|i| i.value.clone())
+        .unwrap()
 }
 
 /// The catalog of `ddl` for `dialect`; a table named `schema.table` lives in that schema.
 pub fn catalog(dialect: Dialect, ddl: &str) -> Catalog {
     let statements = Parser::parse_sql(&GenericDialect {}, ddl).unwrap();
     let tables = statements.iter().map(|s| table(dialect, s)).collect();
-    let search_path = if dialect == Dialect::Postgres { vec!["public".to_owned()] } else { Vec::new() };
-    Catalog { dialect, database: "shop".to_owned(), search_path, tables, notes: Vec::new() }
+    let search_path = if dialect == Dialect::Postgres {
+        vec!["public".to_owned()]
+    } else {
+        Vec::new()
+    };
+    Catalog {
+        dialect,
+        database: "shop".to_owned(),
+        search_path,
+        tables,
+        notes: Vec::new(),
+    }
 }
 
 fn table(dialect: Dialect, statement: &Statement) -> Table {
-    let Statement::CreateTable(create) = statement else { panic!("only CREATE TABLE, not {statement}") };
+    let Statement::CreateTable(create) = statement else {
+        panic!("only CREATE TABLE, not {statement}")
+    };
     let mut table = Table {
         schema: (create.name.0.len() > 1).then(|| create.name.0.first().unwrap().to_string()),
         name: last(&create.name),
@@ -48,7 +64,8 @@ fn table(dialect: Dialect, statement: &Statement) -> Table {
     if dialect == Dialect::Postgres && table.schema.is_none() {
         table.schema = Some("public".to_owned());
     }
-    let names = |columns: &[sqlparser::ast::IndexColumn]| columns.iter().map(|c| c.column.expr.to_string()).collect::<Vec<_>>();
+    let names =
+        |columns: &[sqlparser::ast::IndexColumn]| columns.iter().map(|c| c.column.expr.to_string()).collect::<Vec<_>>();
     for column in &create.columns {
         let name = column.name.value.clone();
         let mut nullable = true;
@@ -96,5 +113,9 @@ pub fn shop(dialect: Dialect, sql: &str) -> Result<CheckedSql, Refusal> {
 /// The codes of the lints of an accepted statement, gravest first.
 pub fn codes(sql: &str) -> Vec<String> {
     let checked = shop(Dialect::Sqlite, sql).unwrap_or_else(|refusal| panic!("{sql}: {refusal}"));
-    checked.lints().iter().map(|l| format!("{} {}", format!("{:?}", l.level).to_lowercase(), l.code)).collect()
+    checked
+        .lints()
+        .iter()
+        .map(|l| format!("{} {}", format!("{:?}", l.level).to_lowercase(), l.code))
+        .collect()
 }

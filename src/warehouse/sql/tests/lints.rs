@@ -2,44 +2,104 @@
 
 use rstest::rstest;
 
-use super::fixture::{catalog, codes, shop, SHOP};
+use super::fixture::{SHOP, catalog, codes, shop};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::{Profile, Role};
 use crate::warehouse::sql::check;
 
 #[rstest]
 // The measured table comes first, and the join repeats its rows.
-#[case("SELECT SUM(o.total) FROM orders o JOIN order_item i ON i.order_id = o.id", "error fan-out")]
-#[case("SELECT o.status, AVG(o.total) FROM orders o JOIN payment p ON p.order_id = o.id GROUP BY o.status", "error fan-out")]
-#[case("SELECT c.city, SUM(o.total) FROM customer c JOIN orders o ON o.customer_id = c.id JOIN order_item i ON i.order_id = o.id GROUP BY c.city", "error fan-out")]
+#[case(
+    "SELECT SUM(o.total) FROM orders o JOIN order_item i ON i.order_id = o.id",
+    "error fan-out"
+)]
+#[case(
+    "SELECT o.status, AVG(o.total) FROM orders o JOIN payment p ON p.order_id = o.id GROUP BY o.status",
+    "error fan-out"
+)]
+#[case(
+    "SELECT c.city, SUM(o.total) FROM customer c JOIN orders o ON o.customer_id = c.id JOIN order_item i ON i.order_id = o.id GROUP BY c.city",
+    "error fan-out"
+)]
 // Two branches multiply each other.
-#[case("SELECT o.id, SUM(i.amount), SUM(p.amount) FROM orders o JOIN order_item i ON i.order_id = o.id JOIN payment p ON p.order_id = o.id GROUP BY o.id", "error fan-out")]
+#[case(
+    "SELECT o.id, SUM(i.amount), SUM(p.amount) FROM orders o JOIN order_item i ON i.order_id = o.id JOIN payment p ON p.order_id = o.id GROUP BY o.id",
+    "error fan-out"
+)]
 // Looked-up values over the rows of the table that FROM starts with may be meant.
-#[case("SELECT SUM(p.price) FROM order_item i JOIN product p ON p.id = i.product_id", "warning fan-out")]
-#[case("SELECT COUNT(o.id) FROM orders o JOIN order_item i ON i.order_id = o.id", "warning fan-out")]
-#[case("SELECT SUM(total) FROM (SELECT o.total, i.product_id FROM orders o JOIN order_item i ON i.order_id = o.id) x", "warning fan-out")]
-#[case("WITH j AS (SELECT o.total FROM orders o JOIN payment p ON p.order_id = o.id) SELECT AVG(total) FROM j", "warning fan-out")]
-#[case("SELECT SUM(DISTINCT o.total) FROM orders o JOIN order_item i ON i.order_id = o.id", "warning distinct-hides-fan-out")]
-#[case("SELECT DISTINCT c.name FROM customer c JOIN orders o ON o.customer_id = c.id", "info distinct-hides-fan-out")]
+#[case(
+    "SELECT SUM(p.price) FROM order_item i JOIN product p ON p.id = i.product_id",
+    "warning fan-out"
+)]
+#[case(
+    "SELECT COUNT(o.id) FROM orders o JOIN order_item i ON i.order_id = o.id",
+    "warning fan-out"
+)]
+#[case(
+    "SELECT SUM(total) FROM (SELECT o.total, i.product_id FROM orders o JOIN order_item i ON i.order_id = o.id) x",
+    "warning fan-out"
+)]
+#[case(
+    "WITH j AS (SELECT o.total FROM orders o JOIN payment p ON p.order_id = o.id) SELECT AVG(total) FROM j",
+    "warning fan-out"
+)]
+#[case(
+    "SELECT SUM(DISTINCT o.total) FROM orders o JOIN order_item i ON i.order_id = o.id",
+    "warning distinct-hides-fan-out"
+)]
+#[case(
+    "SELECT DISTINCT c.name FROM customer c JOIN orders o ON o.customer_id = c.id",
+    "info distinct-hides-fan-out"
+)]
 #[case("SELECT c.name, o.total FROM customer c, orders o", "error missing-join-condition")]
 #[case("SELECT c.name FROM customer c JOIN orders o", "error missing-join-condition")]
-#[case("SELECT c.name FROM customer c JOIN orders o ON c.id = c.id", "error missing-join-condition")]
-#[case("SELECT id FROM orders WHERE placed_at BETWEEN '2005-08-01' AND '2005-08-31'", "warning between-timestamp")]
-#[case("SELECT id FROM orders WHERE placed_at >= '2005-08-01' AND placed_at <= '2005-08-31'", "warning between-timestamp")]
-#[case("SELECT id FROM orders WHERE strftime('%Y-%m', placed_at) = '2005-08'", "info non-sargable-date")]
-#[case("SELECT id FROM orders WHERE date(placed_at) BETWEEN '2005-08-01' AND '2005-08-31'", "info non-sargable-date")]
-#[case("SELECT id FROM orders WHERE strftime('%Y', placed_at) = 2005", "error string-number-comparison")]
+#[case(
+    "SELECT c.name FROM customer c JOIN orders o ON c.id = c.id",
+    "error missing-join-condition"
+)]
+#[case(
+    "SELECT id FROM orders WHERE placed_at BETWEEN '2005-08-01' AND '2005-08-31'",
+    "warning between-timestamp"
+)]
+#[case(
+    "SELECT id FROM orders WHERE placed_at >= '2005-08-01' AND placed_at <= '2005-08-31'",
+    "warning between-timestamp"
+)]
+#[case(
+    "SELECT id FROM orders WHERE strftime('%Y-%m', placed_at) = '2005-08'",
+    "info non-sargable-date"
+)]
+#[case(
+    "SELECT id FROM orders WHERE date(placed_at) BETWEEN '2005-08-01' AND '2005-08-31'",
+    "info non-sargable-date"
+)]
+#[case(
+    "SELECT id FROM orders WHERE strftime('%Y', placed_at) = 2005",
+    "error string-number-comparison"
+)]
 #[case("SELECT id FROM customer WHERE zip > 10000", "warning string-number-comparison")]
 #[case("SELECT id FROM customer WHERE age = '40'", "info string-number-comparison")]
-#[case("SELECT city FROM customer GROUP BY city HAVING COUNT(*) > '5'", "error string-number-comparison")]
+#[case(
+    "SELECT city FROM customer GROUP BY city HAVING COUNT(*) > '5'",
+    "error string-number-comparison"
+)]
 #[case("SELECT SUM(items) / COUNT(*) FROM orders", "error integer-division")]
 #[case("SELECT items / 10 FROM orders", "warning integer-division")]
-#[case("SELECT id FROM customer WHERE id NOT IN (SELECT manager_id FROM customer)", "warning not-in-nullable")]
-#[case("SELECT city, COUNT(*) FROM customer GROUP BY city LIMIT 3", "warning limit-without-order")]
+#[case(
+    "SELECT id FROM customer WHERE id NOT IN (SELECT manager_id FROM customer)",
+    "warning not-in-nullable"
+)]
+#[case(
+    "SELECT city, COUNT(*) FROM customer GROUP BY city LIMIT 3",
+    "warning limit-without-order"
+)]
 #[case("SELECT name FROM customer LIMIT 3", "info limit-without-order")]
 #[case("SELECT city, name, COUNT(*) FROM customer GROUP BY city", "warning bare-column")]
 #[case("SELECT name, COUNT(*) FROM customer", "error bare-column")]
-#[case("SELECT AVG(a) FROM (SELECT customer_id, AVG(total) AS a FROM orders GROUP BY customer_id) x", "warning average-of-averages")]
+#[case(
+    "SELECT AVG(a) FROM (SELECT customer_id, AVG(total) AS a FROM orders GROUP BY customer_id) x",
+    "warning average-of-averages"
+)]
 #[case("SELECT id FROM customer WHERE city = \"Zürich\"", "warning double-quoted-string")]
 fn a_fault_is_named(#[case] sql: &str, #[case] expected: &str) {
     let found = codes(sql);
@@ -52,15 +112,21 @@ fn a_fault_is_named(#[case] sql: &str, #[case] expected: &str) {
 #[case("SELECT SUM(o.total) FROM orders o JOIN customer c ON c.id = o.customer_id WHERE c.city = 'Bern'")]
 #[case("SELECT SUM(o.total) FROM orders o WHERE EXISTS (SELECT 1 FROM order_item i WHERE i.order_id = o.id)")]
 #[case("SELECT SUM(o.total) FROM orders o WHERE o.id IN (SELECT order_id FROM order_item)")]
-#[case("SELECT SUM(o.total) FROM orders o JOIN (SELECT order_id, SUM(amount) AS a FROM order_item GROUP BY order_id) i ON i.order_id = o.id")]
-#[case("WITH i AS (SELECT DISTINCT order_id FROM order_item) SELECT SUM(o.total) FROM orders o JOIN i ON i.order_id = o.id")]
+#[case(
+    "SELECT SUM(o.total) FROM orders o JOIN (SELECT order_id, SUM(amount) AS a FROM order_item GROUP BY order_id) i ON i.order_id = o.id"
+)]
+#[case(
+    "WITH i AS (SELECT DISTINCT order_id FROM order_item) SELECT SUM(o.total) FROM orders o JOIN i ON i.order_id = o.id"
+)]
 #[case("SELECT SUM(o.total) FROM orders o JOIN order_item i ON i.order_id = o.id AND i.product_id = 7")]
 #[case("SELECT i.product_id, SUM(o.total) FROM orders o JOIN order_item i ON i.order_id = o.id GROUP BY i.product_id")]
 #[case("SELECT MAX(o.total), COUNT(DISTINCT o.id) FROM orders o JOIN order_item i ON i.order_id = o.id")]
 #[case("SELECT COUNT(*) FROM orders o JOIN order_item i ON i.order_id = o.id")]
 #[case("SELECT AVG(c.age) FROM customer c JOIN profile p ON p.customer_id = c.id")]
 #[case("SELECT c.id, SUM(o.total) FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id")]
-#[case("SELECT SUM(o.total) FROM orders o JOIN (SELECT order_id FROM payment ORDER BY id LIMIT 1) p ON p.order_id = o.id")]
+#[case(
+    "SELECT SUM(o.total) FROM orders o JOIN (SELECT order_id FROM payment ORDER BY id LIMIT 1) p ON p.order_id = o.id"
+)]
 #[case("SELECT c.name FROM customer c CROSS JOIN product p")]
 #[case("SELECT o.id, t.total FROM orders o, (SELECT SUM(total) AS total FROM orders) t")]
 #[case("SELECT a.name, b.name FROM customer a, customer b WHERE a.id = 1 AND b.id = 2")]
@@ -74,7 +140,9 @@ fn a_fault_is_named(#[case] sql: &str, #[case] expected: &str) {
 #[case("SELECT city, COUNT(*) AS n FROM customer GROUP BY city ORDER BY n DESC LIMIT 3")]
 #[case("SELECT COUNT(*) FROM customer LIMIT 1")]
 #[case("SELECT c.id, c.name, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.id")]
-#[case("SELECT c.name, o.customer_id, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY o.customer_id")]
+#[case(
+    "SELECT c.name, o.customer_id, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY o.customer_id"
+)]
 #[case("SELECT name, MAX(age) FROM customer")]
 #[case("SELECT substr(name, 1, 1), COUNT(*) FROM customer GROUP BY substr(name, 1, 1)")]
 #[case("SELECT AVG(total) FROM (SELECT customer_id, SUM(total) AS total FROM orders GROUP BY customer_id) x")]
@@ -91,12 +159,18 @@ fn a_correct_spelling_is_quiet(#[case] sql: &str) {
     "SELECT SUM(o.total), SUM(i.amount) FROM orders AS o JOIN order_item AS i ON i.order_id = o.id",
     "SELECT SUM(o.total), SUM(i.amount) FROM orders AS o JOIN (SELECT order_id, SUM(amount) AS amount FROM order_item GROUP BY order_id) AS i ON i.order_id = o.id"
 )]
-#[case("SELECT COUNT(o.id) FROM orders AS o JOIN order_item AS i ON i.order_id = o.id", "COUNT(DISTINCT o.id)")]
+#[case(
+    "SELECT COUNT(o.id) FROM orders AS o JOIN order_item AS i ON i.order_id = o.id",
+    "COUNT(DISTINCT o.id)"
+)]
 #[case(
     "SELECT id FROM orders WHERE placed_at BETWEEN '2005-08-01' AND '2005-08-31'",
     "placed_at >= '2005-08-01' AND placed_at < '2005-09-01'"
 )]
-#[case("SELECT id FROM orders WHERE strftime('%Y', placed_at) = '2005'", "placed_at >= '2005-01-01' AND placed_at < '2006-01-01'")]
+#[case(
+    "SELECT id FROM orders WHERE strftime('%Y', placed_at) = '2005'",
+    "placed_at >= '2005-01-01' AND placed_at < '2006-01-01'"
+)]
 #[case("SELECT c.name, o.total FROM customer c, orders o", "o.customer_id = c.id")]
 #[case("SELECT SUM(items) / COUNT(*) FROM orders", "CAST(SUM(items) AS REAL) / COUNT(*)")]
 #[case(
@@ -128,11 +202,20 @@ fn measured_values_decide_what_types_leave_open() {
     let sql = "SELECT id FROM orders WHERE placed_at BETWEEN '2005-08-01' AND '2005-08-31'";
     let level = |catalog: &crate::warehouse::catalog::Catalog| {
         let checked = check(sql, Dialect::Sqlite, Some(catalog)).unwrap();
-        checked.lints().iter().map(|l| format!("{:?}", l.level)).collect::<Vec<_>>()
+        checked
+            .lints()
+            .iter()
+            .map(|l| format!("{:?}", l.level))
+            .collect::<Vec<_>>()
     };
     let column = |catalog: &mut crate::warehouse::catalog::Catalog, profile| {
         let table = catalog.tables.iter_mut().find(|t| t.name == "orders").unwrap();
-        table.columns.iter_mut().find(|c| c.name == "placed_at").unwrap().profile = Some(profile);
+        table
+            .columns
+            .iter_mut()
+            .find(|c| c.name == "placed_at")
+            .unwrap()
+            .profile = Some(profile);
     };
     column(&mut catalog, profile("2005-05-24 22:54:33", "2006-02-14 15:16:03"));
     assert_eq!(level(&catalog), ["Error"]);
