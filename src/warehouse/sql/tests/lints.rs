@@ -198,6 +198,7 @@ fn measured_values_decide_what_types_leave_open() {
         top: Vec::new(),
         sampled: false,
         role: Role::Time,
+        format: None,
     };
     let sql = "SELECT id FROM orders WHERE placed_at BETWEEN '2005-08-01' AND '2005-08-31'";
     let level = |catalog: &crate::warehouse::catalog::Catalog| {
@@ -238,6 +239,7 @@ fn a_column_without_repeats_in_all_rows_is_as_good_as_a_key() {
         top: Vec::new(),
         sampled: false,
         role: Role::Key,
+        format: None,
     });
     assert_eq!(check(sql, Dialect::Sqlite, Some(&catalog)).unwrap().lints().len(), 0);
 }
