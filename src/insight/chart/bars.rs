@@ -25,7 +25,11 @@ pub(super) fn draw(page: &mut Page, table: Table) {
     if let Some(periods) = &table.periods {
         let (first, last) = periods.ends();
         let columns = (last - first + 1).saturating_mul(i64::try_from(table.rows.len()).unwrap_or(1));
-        if columns > MOST_PERIODS { lines::draw(page, table, true) } else { columns::draw(page, &table) }
+        if columns > MOST_PERIODS {
+            lines::draw(page, table, true)
+        } else {
+            columns::draw(page, &table)
+        }
         return;
     }
     if fits_upright(page, &table) {
@@ -58,8 +62,15 @@ fn fits_upright(page: &Page, table: &Table) -> bool {
     }
     let room = (WIDTH - 2.0 * MARGIN - 40.0) / count as f64 - 10.0;
     let lines = |name: &String| {
-        let longest_word = name.split_whitespace().map(|word| page.width(word, LABEL)).fold(0.0, f64::max);
-        if longest_word > room { usize::MAX } else { page.wrap(name, LABEL, room, 9).len() }
+        let longest_word = name
+            .split_whitespace()
+            .map(|word| page.width(word, LABEL))
+            .fold(0.0, f64::max);
+        if longest_word > room {
+            usize::MAX
+        } else {
+            page.wrap(name, LABEL, room, 9).len()
+        }
     };
     // A plain ranking reads best as rows; columns are for two or three short names and for groups.
     let most = if is_grouped { 2 } else { 1 };
@@ -74,7 +85,10 @@ fn with_few_categories(page: &mut Page, table: Table) -> Table {
         return table;
     }
     let size = |index: usize| {
-        let values = table.rows.iter().filter_map(|row| row.values.get(index).copied().flatten());
+        let values = table
+            .rows
+            .iter()
+            .filter_map(|row| row.values.get(index).copied().flatten());
         values.map(f64::abs).fold(-1.0, f64::max)
     };
     let spec = page.spec;
@@ -86,16 +100,29 @@ fn with_few_categories(page: &mut Page, table: Table) -> Table {
     };
     let mut order: Vec<usize> = (0..total).collect();
     order.sort_by(|left, right| {
-        is_named(*right).cmp(&is_named(*left)).then(size(*right).total_cmp(&size(*left)))
+        is_named(*right)
+            .cmp(&is_named(*left))
+            .then(size(*right).total_cmp(&size(*left)))
     });
     let left_out: Vec<f64> = order
         .iter()
         .skip(most)
-        .flat_map(|index| table.rows.iter().filter_map(|row| row.values.get(*index).copied().flatten()))
+        .flat_map(|index| {
+            table
+                .rows
+                .iter()
+                .filter_map(|row| row.values.get(*index).copied().flatten())
+        })
         .collect();
     let low = left_out.iter().copied().fold(f64::INFINITY, f64::min);
     let high = left_out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let texts = |value: f64| if value.is_finite() { page.format().label(value) } else { page.words.missing() };
+    let texts = |value: f64| {
+        if value.is_finite() {
+            page.format().label(value)
+        } else {
+            page.words.missing()
+        }
+    };
     let note = page.words.left_out(most, total, &texts(low), &texts(high));
     page.notes.push(note);
     order.truncate(most);
@@ -104,7 +131,14 @@ fn with_few_categories(page: &mut Page, table: Table) -> Table {
     Table {
         names: order.iter().filter_map(|at| table.names.get(*at).cloned()).collect(),
         periods: None,
-        rows: table.rows.iter().map(|row| Series { name: row.name.clone(), values: pick(&row.values) }).collect(),
+        rows: table
+            .rows
+            .iter()
+            .map(|row| Series {
+                name: row.name.clone(),
+                values: pick(&row.values),
+            })
+            .collect(),
     }
 }
 
@@ -137,7 +171,11 @@ impl<'a> Paint<'a> {
     /// The colour of a series as a whole, for the legend.
     pub fn series(&self, index: usize, name: &String) -> Color {
         let grey = GREYS.iter().cycle().nth(index).copied().unwrap_or(MUTED);
-        if self.names_series && !self.highlight.contains(name) { grey } else { hue(index).fill }
+        if self.names_series && !self.highlight.contains(name) {
+            grey
+        } else {
+            hue(index).fill
+        }
     }
 
     /// The colour of one bar.
@@ -172,8 +210,12 @@ pub(super) fn remark_of(page: &Page, name: &str) -> Option<String> {
 fn draw_rows(page: &mut Page, table: &Table) {
     let paint = Paint::of(page, table);
     if table.rows.len() > 1 {
-        let entries: Vec<_> =
-            table.rows.iter().enumerate().map(|(index, row)| (row.name.clone(), paint.series(index, &row.name))).collect();
+        let entries: Vec<_> = table
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (row.name.clone(), paint.series(index, &row.name)))
+            .collect();
         page.legend(&entries);
     }
     let texts = value_texts(page, table);
@@ -182,12 +224,27 @@ fn draw_rows(page: &mut Page, table: &Table) {
         .iter()
         .enumerate()
         .map(|(at, name)| {
-            let bars = table.rows.iter().zip(&texts).enumerate().map(|(index, (series, texts))| {
-                let value = series.values.get(at).copied().flatten();
-                let color = paint.bar(index, &series.name, name, value.unwrap_or(0.0));
-                Bar { value, text: texts.get(at).cloned().unwrap_or_default(), detail: None, color }
-            });
-            Row { name: name.clone(), strong: paint.is_strong(name), bars: bars.collect(), remark: remark_of(page, name) }
+            let bars = table
+                .rows
+                .iter()
+                .zip(&texts)
+                .enumerate()
+                .map(|(index, (series, texts))| {
+                    let value = series.values.get(at).copied().flatten();
+                    let color = paint.bar(index, &series.name, name, value.unwrap_or(0.0));
+                    Bar {
+                        value,
+                        text: texts.get(at).cloned().unwrap_or_default(),
+                        detail: None,
+                        color,
+                    }
+                });
+            Row {
+                name: name.clone(),
+                strong: paint.is_strong(name),
+                bars: bars.collect(),
+                remark: remark_of(page, name),
+            }
         })
         .collect();
     let name = page.spec.y.label.clone();
@@ -196,8 +253,16 @@ fn draw_rows(page: &mut Page, table: &Table) {
 
 /// The text of every value, per series; empty for gaps.
 pub(super) fn value_texts(page: &Page, table: &Table) -> Vec<Vec<String>> {
-    let all: Vec<f64> = table.rows.iter().flat_map(|row| row.values.iter().copied().flatten()).collect();
+    let all: Vec<f64> = table
+        .rows
+        .iter()
+        .flat_map(|row| row.values.iter().copied().flatten())
+        .collect();
     let mut texts = page.format().labels(&all).into_iter();
     let mut next = |value: &Value| value.and_then(|_| texts.next()).unwrap_or_default();
-    table.rows.iter().map(|row| row.values.iter().map(&mut next).collect()).collect()
+    table
+        .rows
+        .iter()
+        .map(|row| row.values.iter().map(&mut next).collect())
+        .collect()
 }

@@ -30,7 +30,10 @@ pub(super) struct Periods {
 impl Periods {
     /// The first and the last period.
     pub fn ends(&self) -> (i64, i64) {
-        (self.numbers.first().copied().unwrap_or(0), self.numbers.last().copied().unwrap_or(0))
+        (
+            self.numbers.first().copied().unwrap_or(0),
+            self.numbers.last().copied().unwrap_or(0),
+        )
     }
 }
 
@@ -63,7 +66,9 @@ pub(super) enum Content {
 /// Checks the specification and brings its data into the form that its kind draws.
 pub(super) fn clean(spec: &ChartSpec) -> Result<Content, ChartError> {
     if spec.series.is_empty() {
-        return Err(ChartError::NoData { detail: "the chart has no series".into() });
+        return Err(ChartError::NoData {
+            detail: "the chart has no series".into(),
+        });
     }
     let content = match (spec.kind, spec.x.scale) {
         (ChartKind::Histogram, _) => Content::Histogram(raw_values(spec)?),
@@ -107,7 +112,9 @@ fn points<'a>(spec: &ChartSpec, series: &'a Series) -> Result<&'a [Point], Chart
 }
 
 fn nothing() -> ChartError {
-    ChartError::NoData { detail: "all values are null".into() }
+    ChartError::NoData {
+        detail: "all values are null".into(),
+    }
 }
 
 fn table(spec: &ChartSpec) -> Result<Table, ChartError> {
@@ -117,14 +124,25 @@ fn table(spec: &ChartSpec) -> Result<Table, ChartError> {
         let values = values(spec, series)?;
         if values.len() != count {
             let (series, values) = (series.name.clone(), values.len());
-            return Err(ChartError::Misaligned { series, values, categories: count });
+            return Err(ChartError::Misaligned {
+                series,
+                values,
+                categories: count,
+            });
         }
-        rows.push(Row { name: series.name.clone(), values: values.iter().copied().map(finite).collect() });
+        rows.push(Row {
+            name: series.name.clone(),
+            values: values.iter().copied().map(finite).collect(),
+        });
     }
     if rows.iter().all(|row| row.values.iter().all(Option::is_none)) {
         return Err(nothing());
     }
-    let table = Table { names: spec.categories.clone(), periods: None, rows };
+    let table = Table {
+        names: spec.categories.clone(),
+        periods: None,
+        rows,
+    };
     match spec.x.scale {
         Scale::Time { grain } => in_time(table, grain),
         Scale::Category | Scale::Number => Ok(table),
@@ -135,30 +153,59 @@ fn table(spec: &ChartSpec) -> Result<Table, ChartError> {
 fn in_time(table: Table, grain: Grain) -> Result<Table, ChartError> {
     let mut order: Vec<(i64, usize)> = Vec::new();
     for (index, name) in table.names.iter().enumerate() {
-        let number = period::parse(name, grain)
-            .ok_or_else(|| ChartError::BadPeriod { value: name.clone(), grain: period::grain_name(grain) })?;
+        let number = period::parse(name, grain).ok_or_else(|| ChartError::BadPeriod {
+            value: name.clone(),
+            grain: period::grain_name(grain),
+        })?;
         order.push((number, index));
     }
     order.sort_unstable();
-    let twice = order.iter().zip(order.iter().skip(1)).find(|(left, right)| left.0 == right.0);
+    let twice = order
+        .iter()
+        .zip(order.iter().skip(1))
+        .find(|(left, right)| left.0 == right.0);
     if let Some((_, (_, index))) = twice {
-        return Err(ChartError::DuplicateCategory { value: table.names.get(*index).cloned().unwrap_or_default() });
+        return Err(ChartError::DuplicateCategory {
+            value: table.names.get(*index).cloned().unwrap_or_default(),
+        });
     }
     let pick = |values: &[Value]| order.iter().map(|(_, at)| values.get(*at).copied().flatten()).collect();
     Ok(Table {
-        names: order.iter().filter_map(|(_, at)| table.names.get(*at).cloned()).collect(),
-        rows: table.rows.iter().map(|row| Row { name: row.name.clone(), values: pick(&row.values) }).collect(),
-        periods: Some(Periods { grain, numbers: order.iter().map(|(number, _)| *number).collect() }),
+        names: order
+            .iter()
+            .filter_map(|(_, at)| table.names.get(*at).cloned())
+            .collect(),
+        rows: table
+            .rows
+            .iter()
+            .map(|row| Row {
+                name: row.name.clone(),
+                values: pick(&row.values),
+            })
+            .collect(),
+        periods: Some(Periods {
+            grain,
+            numbers: order.iter().map(|(number, _)| *number).collect(),
+        }),
     })
 }
 
 fn clouds(spec: &ChartSpec) -> Result<Vec<Cloud>, ChartError> {
     let mut clouds = Vec::new();
     for series in &spec.series {
-        let points = points(spec, series)?.iter().filter(|point| point.x.is_finite() && point.y.is_finite());
-        clouds.push(Cloud { name: series.name.clone(), points: points.cloned().collect() });
+        let points = points(spec, series)?
+            .iter()
+            .filter(|point| point.x.is_finite() && point.y.is_finite());
+        clouds.push(Cloud {
+            name: series.name.clone(),
+            points: points.cloned().collect(),
+        });
     }
-    if clouds.iter().all(|cloud| cloud.points.is_empty()) { Err(nothing()) } else { Ok(clouds) }
+    if clouds.iter().all(|cloud| cloud.points.is_empty()) {
+        Err(nothing())
+    } else {
+        Ok(clouds)
+    }
 }
 
 fn curves(spec: &ChartSpec) -> Result<Vec<Cloud>, ChartError> {
@@ -182,10 +229,15 @@ fn shares(spec: &ChartSpec) -> Result<Table, ChartError> {
     let table = table(spec)?;
     let cells = || table.rows.iter().flat_map(|row| table.names.iter().zip(&row.values));
     if let Some((name, value)) = cells().find_map(|(name, value)| Some((name, value.filter(|value| *value < 0.0)?))) {
-        return Err(ChartError::NegativeShare { name: name.clone(), value });
+        return Err(ChartError::NegativeShare {
+            name: name.clone(),
+            value,
+        });
     }
     if cells().all(|(_, value)| value.unwrap_or(0.0) == 0.0) {
-        return Err(ChartError::NoData { detail: "all values are zero, so there are no shares".into() });
+        return Err(ChartError::NoData {
+            detail: "all values are zero, so there are no shares".into(),
+        });
     }
     Ok(table)
 }
@@ -193,9 +245,11 @@ fn shares(spec: &ChartSpec) -> Result<Table, ChartError> {
 /// Highlights and annotations must be about something that is there.
 fn check_names(spec: &ChartSpec, content: &Content) -> Result<(), ChartError> {
     let labels: Vec<&str> = match content {
-        Content::Points(clouds) | Content::Curves(clouds) => {
-            clouds.iter().flat_map(|cloud| &cloud.points).filter_map(|point| point.label.as_deref()).collect()
-        }
+        Content::Points(clouds) | Content::Curves(clouds) => clouds
+            .iter()
+            .flat_map(|cloud| &cloud.points)
+            .filter_map(|point| point.label.as_deref())
+            .collect(),
         Content::Bars(_) | Content::Lines(_) | Content::Shares(_) | Content::Histogram(_) => Vec::new(),
     };
     let categories: Vec<&str> = spec.categories.iter().map(String::as_str).chain(labels).collect();
@@ -209,7 +263,11 @@ fn check_names(spec: &ChartSpec, content: &Content) -> Result<(), ChartError> {
     if let Some(name) = spec.highlight.iter().find(|name| !all.contains(&name.as_str())) {
         return Err(unknown("highlight", name, all));
     }
-    if let Some(annotation) = spec.annotations.iter().find(|annotation| !categories.contains(&annotation.at.as_str())) {
+    if let Some(annotation) = spec
+        .annotations
+        .iter()
+        .find(|annotation| !categories.contains(&annotation.at.as_str()))
+    {
         return Err(unknown("annotation at", &annotation.at, categories));
     }
     Ok(())

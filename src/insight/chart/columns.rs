@@ -54,8 +54,12 @@ fn slots(table: &Table) -> (Vec<usize>, usize) {
 pub(super) fn draw(page: &mut Page, table: &Table) {
     let paint = Paint::of(page, table);
     if table.rows.len() > 1 {
-        let entries: Vec<(String, Color)> =
-            table.rows.iter().enumerate().map(|(index, row)| (row.name.clone(), paint.series(index, &row.name))).collect();
+        let entries: Vec<(String, Color)> = table
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (row.name.clone(), paint.series(index, &row.name)))
+            .collect();
         page.legend(&entries);
     }
     let name = page.spec.y.label.clone();
@@ -66,7 +70,12 @@ pub(super) fn draw(page: &mut Page, table: &Table) {
     let labelled = are_labelled(page, table, &texts, pitch);
     let axis = axis(page, table, labelled);
     let plot = plot::open(page, axis, page.format(), !labelled, 0.0);
-    let slots = Slots { of, count, left: plot.area.x0, pitch: plot.area.width() / count as f64 };
+    let slots = Slots {
+        of,
+        count,
+        left: plot.area.x0,
+        pitch: plot.area.width() / count as f64,
+    };
     plot::reference_lines(page, &plot);
     draw_columns(page, table, &plot, &slots, &paint, labelled.then_some(&texts));
     plot::baseline(page, &plot);
@@ -79,8 +88,16 @@ pub(super) fn draw(page: &mut Page, table: &Table) {
 /// Do the values fit above their columns?
 fn are_labelled(page: &Page, table: &Table, texts: &[Vec<String>], pitch: f64) -> bool {
     let series = table.rows.len() as f64;
-    let room = if series > 1.0 { pitch * FILL / series + 1.0 } else { pitch - 6.0 };
-    let widest = texts.iter().flatten().map(|text| page.width(text, value_face(table))).fold(0.0, f64::max);
+    let room = if series > 1.0 {
+        pitch * FILL / series + 1.0
+    } else {
+        pitch - 6.0
+    };
+    let widest = texts
+        .iter()
+        .flatten()
+        .map(|text| page.width(text, value_face(table)))
+        .fold(0.0, f64::max);
     table.names.len() * table.rows.len() <= MOST_LABELLED && widest <= room
 }
 
@@ -97,7 +114,11 @@ fn axis(page: &Page, table: &Table, labelled: bool) -> super::ticks::Ticks {
     });
     let spread = high - low;
     let value_air = if labelled { VALUE_AIR } else { 0.0 };
-    let remark_air = if page.spec.annotations.is_empty() { 0.0 } else { REMARK_AIR };
+    let remark_air = if page.spec.annotations.is_empty() {
+        0.0
+    } else {
+        REMARK_AIR
+    };
     if high > 0.0 {
         high += spread * (value_air + remark_air);
     }
@@ -105,11 +126,29 @@ fn axis(page: &Page, table: &Table, labelled: bool) -> super::ticks::Ticks {
         low -= spread * value_air;
     }
     let whole = *page.format().unit == super::spec::Unit::Count;
-    ticks(low, high, Rule { zero: true, whole, steps: 5.0, round_ends: !labelled })
+    ticks(
+        low,
+        high,
+        Rule {
+            zero: true,
+            whole,
+            steps: 5.0,
+            round_ends: !labelled,
+        },
+    )
 }
 
-fn draw_columns(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots, paint: &Paint, texts: Option<&Vec<Vec<String>>>) {
-    let wide = (slots.pitch * FILL).min(WIDEST * table.rows.len().max(1) as f64).max(1.0);
+fn draw_columns(
+    page: &mut Page,
+    table: &Table,
+    plot: &Plot,
+    slots: &Slots,
+    paint: &Paint,
+    texts: Option<&Vec<Vec<String>>>,
+) {
+    let wide = (slots.pitch * FILL)
+        .min(WIDEST * table.rows.len().max(1) as f64)
+        .max(1.0);
     let each = wide / table.rows.len() as f64;
     let gap = if table.rows.len() > 1 && each > 6.0 { 1.5 } else { 0.0 };
     for (index, series) in table.rows.iter().enumerate() {
@@ -121,9 +160,18 @@ fn draw_columns(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots, pain
                 continue;
             };
             let end = plot.y(value);
-            page.bar(Area::new(left, plot.y(0.0), left + each - gap, end), paint.bar(index, &series.name, name, value));
-            let Some(text) = texts.and_then(|texts| texts.get(index)?.get(at)) else { continue };
-            let face = if paint.is_strong(name) && table.rows.len() == 1 { LABEL_BOLD } else { value_face(table) };
+            page.bar(
+                Area::new(left, plot.y(0.0), left + each - gap, end),
+                paint.bar(index, &series.name, name, value),
+            );
+            let Some(text) = texts.and_then(|texts| texts.get(index)?.get(at)) else {
+                continue;
+            };
+            let face = if paint.is_strong(name) && table.rows.len() == 1 {
+                LABEL_BOLD
+            } else {
+                value_face(table)
+            };
             let baseline = if value < 0.0 { end + face.size + 3.0 } else { end - 5.0 };
             page.label(text, middle, baseline, Anchor::Middle, face, INK);
         }
@@ -155,7 +203,10 @@ fn draw_axis(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots) {
 fn draw_remarks(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots) {
     for (at, name) in table.names.iter().enumerate() {
         let Some(text) = remark_of(page, name) else { continue };
-        let values = table.rows.iter().filter_map(|row| row.values.get(at).copied().flatten());
+        let values = table
+            .rows
+            .iter()
+            .filter_map(|row| row.values.get(at).copied().flatten());
         let end = values.map(|value| plot.y(value)).fold(plot.y(0.0), f64::min);
         plot::remark(page, plot, (slots.of_category(at), end), &text, name);
     }

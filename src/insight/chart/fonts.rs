@@ -71,12 +71,20 @@ impl Fonts {
     fn over(database: Database) -> Fonts {
         let is_bold = |id: &ID| database.face(*id).is_some_and(|face| face.weight >= BOLD_FROM);
         let (bold, regular): (Vec<ID>, Vec<ID>) = database.faces().map(|face| face.id).partition(is_bold);
-        Fonts { database: Arc::new(database), regular, bold }
+        Fonts {
+            database: Arc::new(database),
+            regular,
+            bold,
+        }
     }
 
     /// The faces to try for a text, in order.
     fn chain(&self, bold: bool) -> impl Iterator<Item = ID> {
-        let (first, then) = if bold { (&self.bold, &self.regular) } else { (&self.regular, &self.bold) };
+        let (first, then) = if bold {
+            (&self.bold, &self.regular)
+        } else {
+            (&self.regular, &self.bold)
+        };
         first.iter().chain(then).copied()
     }
 
@@ -88,7 +96,9 @@ impl Fonts {
             if missing.is_empty() {
                 break;
             }
-            let advances = self.database.with_face_data(id, |data, index| advances(data, index, &missing));
+            let advances = self
+                .database
+                .with_face_data(id, |data, index| advances(data, index, &missing));
             let Some(Some((sum, rest))) = advances else { continue };
             ems += sum;
             missing = rest;
@@ -98,29 +108,48 @@ impl Fonts {
 
     /// Options for reading an SVG whose texts are to be set in these fonts.
     pub(super) fn svg_options(&self) -> Options<'_> {
-        let font_resolver =
-            FontResolver { select_font: FontResolver::default_font_selector(), select_fallback: self.fallback() };
-        Options { fontdb: Arc::clone(&self.database), font_resolver, ..Options::default() }
+        let font_resolver = FontResolver {
+            select_font: FontResolver::default_font_selector(),
+            select_fallback: self.fallback(),
+        };
+        Options {
+            fontdb: Arc::clone(&self.database),
+            font_resolver,
+            ..Options::default()
+        }
     }
 
     /// A face for a character that the text's own face lacks: one as bold as that if there is one.
     fn fallback(&self) -> FallbackSelectionFn<'_> {
         Box::new(|character, used, database| {
-            let bold = used.first().and_then(|id| database.face(*id)).is_some_and(|face| face.weight >= BOLD_FROM);
-            self.chain(bold).find(|id| !used.contains(id) && has_char(database, *id, character))
+            let bold = used
+                .first()
+                .and_then(|id| database.face(*id))
+                .is_some_and(|face| face.weight >= BOLD_FROM);
+            self.chain(bold)
+                .find(|id| !used.contains(id) && has_char(database, *id, character))
         })
     }
 }
 
 /// The contents of the font files in `folder`, by name; what cannot be read is left out.
 fn font_files(folder: &Path) -> Vec<Vec<u8>> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     paths.sort();
     let is_font = |path: &PathBuf| {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         ending.is_some_and(|ending| matches!(ending.as_str(), "ttf" | "otf" | "ttc"))
     };
-    paths.iter().filter(|path| is_font(path)).filter_map(|path| std::fs::read(path).ok()).collect()
+    paths
+        .iter()
+        .filter(|path| is_font(path))
+        .filter_map(|path| std::fs::read(path).ok())
+        .collect()
 }
 
 fn has_char(database: &Database, id: ID, character: char) -> bool {
@@ -177,7 +206,11 @@ mod tests {
         let start = Instant::now();
         let fonts = Fonts::over(Fonts::embedded_faces());
         assert_eq!((fonts.regular.len(), fonts.bold.len()), (2, 2));
-        assert!(start.elapsed() < Duration::from_millis(100), "{:?} in a debug build", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_millis(100),
+            "{:?} in a debug build",
+            start.elapsed()
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! How raw values are distributed, in columns with round edges.
 
+use super::number::Format;
 use super::page::Page;
 use super::plot::{self, Plot};
 use super::scene::{Anchor, Area, Shape};
 use super::spec::{ReferenceLine, Unit};
 use super::style::{ACCENT, INK, MARGIN, SMALL, WIDTH};
-use super::number::Format;
 use super::ticks::{Rule, Ticks, nice_step, ticks};
 
 /// Columns, at least and at most.
@@ -29,7 +29,10 @@ pub(super) struct Bins {
 ///
 /// `values`: finite, ascending, at least one.
 pub(super) fn bins(values: &[f64]) -> Bins {
-    let (low, high) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+    let (low, high) = (
+        values.first().copied().unwrap_or(0.0),
+        values.last().copied().unwrap_or(0.0),
+    );
     let range = high - low;
     let whole = values.iter().all(|value| value.fract() == 0.0 && value.abs() < 1e15);
     if whole && range <= MOST_WHOLE {
@@ -41,7 +44,11 @@ pub(super) fn bins(values: &[f64]) -> Bins {
     }
     let rough = 2.0 * (quantile(values, 0.75) - quantile(values, 0.25)) / (values.len() as f64).cbrt();
     // Many equal values leave no spread in the middle half: Sturges' number of columns then.
-    let rough = if rough > 0.0 { rough } else { range / ((values.len() as f64).log2() + 1.0) };
+    let rough = if rough > 0.0 {
+        rough
+    } else {
+        range / ((values.len() as f64).log2() + 1.0)
+    };
     let mut width = nice_step(rough.clamp(range / MOST_BINS, range / FEWEST_BINS) * 0.75, whole);
     while range / width > MOST_BINS {
         width = nice_step(width * 1.5, whole);
@@ -60,7 +67,12 @@ fn counted(values: &[f64], start: f64, width: f64, count: usize, one_each: bool)
             *count += 1;
         }
     }
-    Bins { start, width, counts, one_each }
+    Bins {
+        start,
+        width,
+        counts,
+        one_each,
+    }
 }
 
 /// Linear interpolation between the neighbours.
@@ -80,8 +92,20 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
         page.y += SMALL.leading() * if marks.len() > 1 { 2.0 } else { 1.0 };
     }
     let most = bins.counts.iter().copied().max().unwrap_or(1) as f64;
-    let counts = Format { unit: &Unit::Count, language: page.spec.language };
-    let axis = ticks(0.0, most, Rule { zero: true, whole: true, steps: 5.0, round_ends: true });
+    let counts = Format {
+        unit: &Unit::Count,
+        language: page.spec.language,
+    };
+    let axis = ticks(
+        0.0,
+        most,
+        Rule {
+            zero: true,
+            whole: true,
+            steps: 5.0,
+            round_ends: true,
+        },
+    );
     let plot = plot::open(page, axis, counts, true, 0.0);
     let x_axis = x_axis(&bins, &marks);
     let x = |value: f64| plot.area.x0 + (value - x_axis.low) / (x_axis.high - x_axis.low) * plot.area.width();
@@ -90,7 +114,10 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
         let (from, to) = (x(left), x(left + bins.width));
         let gap = if to - from > 4.0 { 0.75 } else { 0.0 };
         if *count > 0 {
-            page.bar(Area::new(from + gap, plot.y(0.0), to - gap, plot.y(*count as f64)), ACCENT);
+            page.bar(
+                Area::new(from + gap, plot.y(0.0), to - gap, plot.y(*count as f64)),
+                ACCENT,
+            );
         }
     }
     plot::baseline(page, &plot);
@@ -115,12 +142,22 @@ fn x_axis(bins: &Bins, marks: &[ReferenceLine]) -> Ticks {
         // A single column would fill the page.
         let middle = bins.start + bins.width / 2.0;
         let (low, high) = (low - 3.0 * bins.width, high + 3.0 * bins.width);
-        return Ticks { low, high, step: bins.width, marks: vec![middle] };
+        return Ticks {
+            low,
+            high,
+            step: bins.width,
+            marks: vec![middle],
+        };
     }
     let step = nice_step(((high - low) / 10.0).max(bins.width), bins.one_each);
     let first = (low / step).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
-    Ticks { low, high, step, marks: (first..=last).map(|index| index as f64 * step).collect() }
+    Ticks {
+        low,
+        high,
+        step,
+        marks: (first..=last).map(|index| index as f64 * step).collect(),
+    }
 }
 
 /// Reference lines upright, their names above.
@@ -134,7 +171,12 @@ fn draw_marks(page: &mut Page, marks: &[ReferenceLine], plot: &Plot, x: &dyn Fn(
         let free = |row: &f64| page.is_blank(&page.room(&text, middle, *row, Anchor::Middle, SMALL).grown(3.0));
         let row = rows.into_iter().find(free);
         let top = row.unwrap_or(plot.area.y0) + 3.0;
-        page.draw(Shape::Dashes { from: (at, top), to: (at, plot.area.y1), color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from: (at, top),
+            to: (at, plot.area.y1),
+            color: INK,
+            width: 1.0,
+        });
         match row {
             Some(row) => {
                 page.label(&text, middle, row, Anchor::Middle, SMALL, INK);
@@ -146,7 +188,14 @@ fn draw_marks(page: &mut Page, marks: &[ReferenceLine], plot: &Plot, x: &dyn Fn(
 
 fn x_label(page: &mut Page, label: Option<String>, plot: &Plot) {
     let Some(label) = label else { return };
-    page.label(&label, plot.area.x1, page.y + SMALL.size, Anchor::End, SMALL, super::style::GREY);
+    page.label(
+        &label,
+        plot.area.x1,
+        page.y + SMALL.size,
+        Anchor::End,
+        SMALL,
+        super::style::GREY,
+    );
     page.y += SMALL.leading() + 2.0;
 }
 
@@ -166,7 +215,9 @@ mod tests {
 
     #[test]
     fn every_value_is_counted_in_a_fair_number_of_columns() {
-        let mut values: Vec<f64> = (0..5000).map(|index| (f64::from(index) * 0.7).sin() * 300.0 + 1000.0).collect();
+        let mut values: Vec<f64> = (0..5000)
+            .map(|index| (f64::from(index) * 0.7).sin() * 300.0 + 1000.0)
+            .collect();
         values.push(9_000.0);
         values.sort_by(f64::total_cmp);
         let bins = bins(&values);

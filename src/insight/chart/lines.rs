@@ -76,7 +76,11 @@ pub(super) fn draw(page: &mut Page, table: Table, from_zero: bool) {
     let paths = table
         .rows
         .iter()
-        .map(|row| Path { name: row.name.clone(), runs: runs(&places, &row.values), look: MUTED_LOOK })
+        .map(|row| Path {
+            name: row.name.clone(),
+            runs: runs(&places, &row.values),
+            look: MUTED_LOOK,
+        })
         .collect();
     let along = table.periods.as_ref().map_or(Along::Names(&table.names), Along::Time);
     let named = |page: &Page, name: &str| page.spec.categories.iter().any(|category| category == name);
@@ -84,7 +88,9 @@ pub(super) fn draw(page: &mut Page, table: Table, from_zero: bool) {
         .iter()
         .copied()
         .zip(table.names.iter().cloned())
-        .filter(|(_, name)| named(page, name) && (page.spec.highlight.contains(name) || remark_of(page, name).is_some()))
+        .filter(|(_, name)| {
+            named(page, name) && (page.spec.highlight.contains(name) || remark_of(page, name).is_some())
+        })
         .collect();
     draw_paths(page, paths, &along, &marks, from_zero);
 }
@@ -92,9 +98,21 @@ pub(super) fn draw(page: &mut Page, table: Table, from_zero: bool) {
 /// Draws lines over numbers.
 pub(super) fn draw_curves(page: &mut Page, curves: &[Cloud]) {
     let xs = || curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.x));
-    let (low, high) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = (
+        xs().fold(f64::INFINITY, f64::min),
+        xs().fold(f64::NEG_INFINITY, f64::max),
+    );
     let whole = page.spec.x.unit == Unit::Count;
-    let axis = ticks(low, high, Rule { zero: false, whole, steps: 8.0, round_ends: false });
+    let axis = ticks(
+        low,
+        high,
+        Rule {
+            zero: false,
+            whole,
+            steps: 8.0,
+            round_ends: false,
+        },
+    );
     let paths = curves
         .iter()
         .map(|curve| Path {
@@ -106,12 +124,18 @@ pub(super) fn draw_curves(page: &mut Page, curves: &[Cloud]) {
     let spec = page.spec;
     let is_marked = |label: &String| spec.highlight.contains(label) || remark_of(page, label).is_some();
     let points = curves.iter().flat_map(|curve| &curve.points);
-    let marks: Vec<(f64, String)> =
-        points.filter_map(|point| Some((point.x, point.label.clone().filter(is_marked)?))).collect();
+    let marks: Vec<(f64, String)> = points
+        .filter_map(|point| Some((point.x, point.label.clone().filter(is_marked)?)))
+        .collect();
     draw_paths(page, paths, &Along::Numbers(axis), &marks, false);
 }
 
-const MUTED_LOOK: Look = Look { line: MUTED_LINE, text: GREY, width: 1.6, is_main: false };
+const MUTED_LOOK: Look = Look {
+    line: MUTED_LINE,
+    text: GREY,
+    width: 1.6,
+    is_main: false,
+};
 
 /// Points in unbroken runs: a gap is a null or a missing period.
 fn runs(places: &[f64], values: &[Option<f64>]) -> Vec<Vec<(f64, f64)>> {
@@ -135,14 +159,30 @@ fn draw_paths(page: &mut Page, paths: Vec<Path>, along: &Along, marks: &[(f64, S
     let right = names_width(page, &paths);
     let plot = plot::open(page, axis(page, &paths, from_zero), page.format(), true, right);
     let (first, last) = along.ends();
-    let inset = if matches!(along, Along::Names(_)) && last > first { plot.area.width() / (last - first + 1.0) / 2.0 } else { 6.0 };
-    let pixels = if last > first { (plot.area.width() - 2.0 * inset) / (last - first) } else { 0.0 };
+    let inset = if matches!(along, Along::Names(_)) && last > first {
+        plot.area.width() / (last - first + 1.0) / 2.0
+    } else {
+        6.0
+    };
+    let pixels = if last > first {
+        (plot.area.width() - 2.0 * inset) / (last - first)
+    } else {
+        0.0
+    };
     let x = |place: f64| {
-        if last > first { plot.area.x0 + inset + (place - first) * pixels } else { (plot.area.x0 + plot.area.x1) / 2.0 }
+        if last > first {
+            plot.area.x0 + inset + (place - first) * pixels
+        } else {
+            (plot.area.x0 + plot.area.x1) / 2.0
+        }
     };
     plot::reference_lines(page, &plot);
     plot::baseline(page, &plot);
-    for path in paths.iter().filter(|path| !path.look.is_main).chain(paths.iter().filter(|path| path.look.is_main)) {
+    for path in paths
+        .iter()
+        .filter(|path| !path.look.is_main)
+        .chain(paths.iter().filter(|path| path.look.is_main))
+    {
         draw_path(page, path, &plot, &x);
     }
     draw_axis(page, along, &plot, &x, pixels);
@@ -166,17 +206,30 @@ fn dressed(page: &mut Page, mut paths: Vec<Path>) -> Vec<Path> {
     if chosen.is_empty() {
         chosen = (0..paths.len()).collect();
         if many {
-            let total = |index: &usize| paths.get(*index).map_or(0.0, |path| path.points().map(|(_, y)| y).sum::<f64>());
+            let total = |index: &usize| {
+                paths
+                    .get(*index)
+                    .map_or(0.0, |path| path.points().map(|(_, y)| y).sum::<f64>())
+            };
             chosen.sort_by(|left, right| total(right).total_cmp(&total(left)));
             chosen.truncate(COLOURED_OF_MANY);
             chosen.sort_unstable();
         }
     }
-    let width = if paths.iter().map(|path| path.points().count()).max().unwrap_or(0) > 150 { 1.6 } else { 2.4 };
+    let width = if paths.iter().map(|path| path.points().count()).max().unwrap_or(0) > 150 {
+        1.6
+    } else {
+        2.4
+    };
     for (rank, index) in chosen.iter().enumerate() {
         let Hue { fill, text } = hue(rank);
         if let Some(path) = paths.get_mut(*index) {
-            path.look = Look { line: fill, text, width, is_main: true };
+            path.look = Look {
+                line: fill,
+                text,
+                width,
+                is_main: true,
+            };
         }
     }
     if many {
@@ -189,10 +242,20 @@ fn dressed(page: &mut Page, mut paths: Vec<Path>) -> Vec<Path> {
 fn axis(page: &Page, paths: &[Path], from_zero: bool) -> Ticks {
     let references = page.spec.reference_lines.iter().map(|line| line.value);
     let values = references.chain(paths.iter().flat_map(Path::points).map(|(_, y)| y));
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
     let whole = page.spec.y.unit == Unit::Count;
-    ticks(low, high, Rule { zero: from_zero, whole, steps: 5.0, round_ends: true })
+    ticks(
+        low,
+        high,
+        Rule {
+            zero: from_zero,
+            whole,
+            steps: 5.0,
+            round_ends: true,
+        },
+    )
 }
 
 /// May this line have its name at its end?
@@ -208,11 +271,17 @@ fn name_face(path: &Path) -> Face {
 fn names_width(page: &Page, paths: &[Path]) -> f64 {
     let lines = paths.iter().filter(|path| is_named(paths, path)).flat_map(|path| {
         let face = name_face(path);
-        page.wrap(&path.name, face, NAME_WIDTH, 2).into_iter().map(move |line| (line, face))
+        page.wrap(&path.name, face, NAME_WIDTH, 2)
+            .into_iter()
+            .map(move |line| (line, face))
     });
-    let names = lines.map(|(line, face)| page.width(&line, face) + NAME_GAP).fold(0.0, f64::max);
+    let names = lines
+        .map(|(line, face)| page.width(&line, face) + NAME_GAP)
+        .fold(0.0, f64::max);
     match paths {
-        [only] => only.last().map_or(0.0, |(_, y)| page.width(&page.format().label(y), LABEL_BOLD) + NAME_GAP - 4.0),
+        [only] => only.last().map_or(0.0, |(_, y)| {
+            page.width(&page.format().label(y), LABEL_BOLD) + NAME_GAP - 4.0
+        }),
         _ => names,
     }
 }
@@ -226,10 +295,19 @@ fn draw_path(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) 
         let alone = points.len() == 1;
         for center in points.iter().filter(|_| alone || dotted) {
             let radius = if alone { path.look.width.max(2.6) } else { 3.2 };
-            page.draw(Shape::Dot { center: *center, radius, color: path.look.line, alpha: 1.0 });
+            page.draw(Shape::Dot {
+                center: *center,
+                radius,
+                color: path.look.line,
+                alpha: 1.0,
+            });
         }
         if !alone {
-            page.draw(Shape::Line { points, color: path.look.line, width: path.look.width });
+            page.draw(Shape::Line {
+                points,
+                color: path.look.line,
+                width: path.look.width,
+            });
         }
     }
 }
@@ -244,7 +322,12 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
             continue;
         }
         let by_y = |left: &&(f64, f64), right: &&(f64, f64)| left.1.total_cmp(&right.1);
-        let ends = [group.first(), group.iter().min_by(by_y), group.iter().max_by(by_y), group.last()];
+        let ends = [
+            group.first(),
+            group.iter().min_by(by_y),
+            group.iter().max_by(by_y),
+            group.last(),
+        ];
         thin.extend(ends.into_iter().flatten());
     }
     thin
@@ -273,7 +356,14 @@ fn draw_axis(page: &mut Page, along: &Along, plot: &Plot, x: &dyn Fn(f64) -> f64
             plot::name_axis(page, plot, names, &|index| x(index as f64), pitch);
         }
         Along::Time(periods) => {
-            plot::time_axis(page, plot, periods.ends(), periods.grain, &|period| x(period as f64), pixels);
+            plot::time_axis(
+                page,
+                plot,
+                periods.ends(),
+                periods.grain,
+                &|period| x(period as f64),
+                pixels,
+            );
         }
         Along::Numbers(ticks) => plot::number_axis(page, plot, ticks, page.x_format(), x),
     }
@@ -306,7 +396,13 @@ fn draw_names(page: &mut Page, paths: &[Path], plot: &Plot, x: &dyn Fn(f64) -> f
         let Some((place, value)) = path.last() else { continue };
         let face = name_face(path);
         let lines = page.wrap(&path.name, face, NAME_WIDTH, 2);
-        let mut name = EndName { from: (x(place), plot.y(value)), lines, face, look: path.look, top: 0.0 };
+        let mut name = EndName {
+            from: (x(place), plot.y(value)),
+            lines,
+            face,
+            look: path.look,
+            top: 0.0,
+        };
         name.top = name.from.1 - name.height() / 2.0;
         names.push(name);
     }
@@ -317,12 +413,27 @@ fn draw_names(page: &mut Page, paths: &[Path], plot: &Plot, x: &dyn Fn(f64) -> f
         let (x, y) = name.from;
         if (middle - y).abs() > 5.0 || plot.area.x1 - x > 12.0 {
             let points = vec![(x + 4.0, y), (plot.area.x1 - 2.0, y), (left - 3.0, middle)];
-            let points = if plot.area.x1 - x > 12.0 { points } else { vec![(x + 3.0, y), (left - 3.0, middle)] };
-            page.draw(Shape::Line { points, color: name.look.line, width: 0.8 });
+            let points = if plot.area.x1 - x > 12.0 {
+                points
+            } else {
+                vec![(x + 3.0, y), (left - 3.0, middle)]
+            };
+            page.draw(Shape::Line {
+                points,
+                color: name.look.line,
+                width: 0.8,
+            });
         }
         let first = name.top + 1.5 + 7.0 + HALF_CAPITAL * name.face.size;
         for (row, line) in name.lines.iter().enumerate() {
-            page.label(line, left, first + row as f64 * 14.0, Anchor::Start, name.face, name.look.text);
+            page.label(
+                line,
+                left,
+                first + row as f64 * 14.0,
+                Anchor::Start,
+                name.face,
+                name.look.text,
+            );
         }
     }
 }
@@ -345,16 +456,30 @@ fn spread(names: &mut [EndName], low: f64, high: f64) {
 fn draw_last_value(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) {
     let Some((place, value)) = path.last() else { return };
     let center = (x(place), plot.y(value));
-    page.draw(Shape::Dot { center, radius: 3.6, color: path.look.line, alpha: 1.0 });
+    page.draw(Shape::Dot {
+        center,
+        radius: 3.6,
+        color: path.look.line,
+        alpha: 1.0,
+    });
     let text = page.format().label(value);
     let baseline = center.1 + HALF_CAPITAL * LABEL_BOLD.size;
-    page.label(&text, center.0 + 8.0, baseline, Anchor::Start, LABEL_BOLD, path.look.text);
+    page.label(
+        &text,
+        center.0 + 8.0,
+        baseline,
+        Anchor::Start,
+        LABEL_BOLD,
+        path.look.text,
+    );
 }
 
 /// A highlighted or annotated place: a ring on the first line, its value if highlighted, the remark.
 fn draw_mark(page: &mut Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64), name: &str) {
     let main = paths.iter().find(|path| path.look.is_main).or(paths.first());
-    let value = main.and_then(|path| path.points().find(|(at, _)| *at == place)).map(|(_, value)| value);
+    let value = main
+        .and_then(|path| path.points().find(|(at, _)| *at == place))
+        .map(|(_, value)| value);
     let remark = remark_of(page, name);
     let Some(value) = value else {
         if let Some(text) = remark {
@@ -364,8 +489,18 @@ fn draw_mark(page: &mut Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64
         return;
     };
     let center = (x, plot.y(value));
-    page.draw(Shape::Dot { center, radius: 5.2, color: PAPER, alpha: 1.0 });
-    page.draw(Shape::Dot { center, radius: 3.8, color: main.map_or(ACCENT, |path| path.look.line), alpha: 1.0 });
+    page.draw(Shape::Dot {
+        center,
+        radius: 5.2,
+        color: PAPER,
+        alpha: 1.0,
+    });
+    page.draw(Shape::Dot {
+        center,
+        radius: 3.8,
+        color: main.map_or(ACCENT, |path| path.look.line),
+        alpha: 1.0,
+    });
     let is_last = main.and_then(Path::last).is_some_and(|(last, _)| last == place) && paths.len() == 1;
     let text = page.format().label(value);
     match remark {
@@ -376,5 +511,6 @@ fn draw_mark(page: &mut Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64
         None if !is_last => plot::remark(page, plot, center, &text, name),
         None => {}
     }
-    page.taken.push(Area::new(x - 5.0, center.1 - 5.0, x + 5.0, center.1 + 5.0));
+    page.taken
+        .push(Area::new(x - 5.0, center.1 - 5.0, x + 5.0, center.1 + 5.0));
 }

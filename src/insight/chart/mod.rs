@@ -24,9 +24,7 @@ mod wrap;
 
 pub use error::ChartError;
 pub use fonts::Fonts;
-pub use spec::{
-    Annotation, ChartKind, ChartSpec, Data, Point, ReferenceLine, Scale, Series, Unit, XAxis, YAxis,
-};
+pub use spec::{Annotation, ChartKind, ChartSpec, Data, Point, ReferenceLine, Scale, Series, Unit, XAxis, YAxis};
 
 use clean::Content;
 

@@ -35,13 +35,24 @@ impl Format<'_> {
         let largest = largest(ticks) * self.factor();
         let step = step.abs() * self.factor();
         if is_power(largest) {
-            return ticks.iter().map(|tick| self.finish(*tick, power(tick.abs() * self.factor(), 1))).collect();
+            return ticks
+                .iter()
+                .map(|tick| self.finish(*tick, power(tick.abs() * self.factor(), 1)))
+                .collect();
         }
-        let scale = if largest < SHORT_TICKS_FROM { (1.0, "") } else { self.scale(largest) };
+        let scale = if largest < SHORT_TICKS_FROM {
+            (1.0, "")
+        } else {
+            self.scale(largest)
+        };
         let decimals = decimals_of(step / scale.0);
         let print = |tick: f64| {
             let value = tick.abs() * self.factor();
-            let digits = if value == 0.0 { "0".into() } else { scaled(value, scale, decimals) };
+            let digits = if value == 0.0 {
+                "0".into()
+            } else {
+                scaled(value, scale, decimals)
+            };
             self.finish(tick, digits)
         };
         ticks.iter().map(|tick| print(*tick)).collect()
@@ -67,7 +78,10 @@ impl Format<'_> {
     fn labels_with(self, values: &[f64], more: usize) -> Vec<String> {
         let whole = values.iter().all(|value| (value * self.factor()).fract() == 0.0);
         let largest = largest(values) * self.factor();
-        values.iter().map(|value| self.finish(*value, self.digits(value.abs() * self.factor(), largest, whole, more))).collect()
+        values
+            .iter()
+            .map(|value| self.finish(*value, self.digits(value.abs() * self.factor(), largest, whole, more)))
+            .collect()
     }
 
     /// Digits of a value that stands among others up to `largest`.
@@ -107,7 +121,11 @@ impl Format<'_> {
             Language::Chinese => &CHINESE,
         };
         // Money in millions with thousands behind it: rounding must not carry 999,999 to 1000k.
-        scales.iter().copied().find(|(size, _)| value >= size * 0.9995).unwrap_or((1.0, ""))
+        scales
+            .iter()
+            .copied()
+            .find(|(size, _)| value >= size * 0.9995)
+            .unwrap_or((1.0, ""))
     }
 
     fn factor(self) -> f64 {
@@ -119,8 +137,14 @@ impl Format<'_> {
 
     /// Sign, currency and percent sign round the digits of `value`.
     fn finish(self, value: f64, digits: String) -> String {
-        let is_zero = digits.chars().all(|character| !character.is_ascii_digit() || character == '0');
-        let sign = if value < 0.0 && !is_zero { MINUS.to_string() } else { String::new() };
+        let is_zero = digits
+            .chars()
+            .all(|character| !character.is_ascii_digit() || character == '0');
+        let sign = if value < 0.0 && !is_zero {
+            MINUS.to_string()
+        } else {
+            String::new()
+        };
         match self.unit {
             Unit::Money { currency } => format!("{sign}{}{digits}", currency_sign(currency)),
             Unit::Percent => format!("{sign}{digits}%"),
@@ -152,7 +176,11 @@ fn is_power(value: f64) -> bool {
 }
 
 fn power(value: f64, decimals: usize) -> String {
-    if value == 0.0 { "0".into() } else { format!("{value:.decimals$e}").replace('-', &MINUS.to_string()) }
+    if value == 0.0 {
+        "0".into()
+    } else {
+        format!("{value:.decimals$e}").replace('-', &MINUS.to_string())
+    }
 }
 
 /// Decimals that show `digits` significant digits of `value`.
@@ -174,7 +202,9 @@ fn decimals_of(step: f64) -> usize {
 
 fn scaled(value: f64, (size, sign): Scale, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value / size);
-    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let (whole, fraction) = text
+        .split_once('.')
+        .map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
     let point = if fraction.is_empty() { "" } else { "." };
     format!("{}{point}{fraction}{sign}", grouped(whole))
 }
@@ -195,7 +225,10 @@ fn grouped(digits: &str) -> String {
 fn all_told_apart(values: &[f64], texts: &[String]) -> bool {
     let mut pairs: Vec<(&String, f64)> = texts.iter().zip(values.iter().copied()).collect();
     pairs.sort_by(|left, right| left.0.cmp(right.0));
-    pairs.iter().zip(pairs.iter().skip(1)).all(|(left, right)| left.0 != right.0 || left.1 == right.1)
+    pairs
+        .iter()
+        .zip(pairs.iter().skip(1))
+        .all(|(left, right)| left.0 != right.0 || left.1 == right.1)
 }
 
 #[cfg(test)]
@@ -227,7 +260,14 @@ mod tests {
     #[case::just_below_a_million(Unit::Plain, &[999_999.0], &["999,999"])]
     #[case::just_below_a_billion(Unit::Plain, &[999_999_999.0], &["1.000B"])]
     fn labels_in_english(#[case] unit: Unit, #[case] values: &[f64], #[case] texts: &[&str]) {
-        assert_eq!(Format { unit: &unit, language: Language::English }.labels(values), texts);
+        assert_eq!(
+            Format {
+                unit: &unit,
+                language: Language::English
+            }
+            .labels(values),
+            texts
+        );
     }
 
     #[rstest]
@@ -235,7 +275,14 @@ mod tests {
     #[case::yi(Unit::Plain, &[312_000_000.0], &["3.12亿"])]
     #[case::wan_yi(Unit::Plain, &[4.56e12], &["4.56万亿"])]
     fn labels_in_chinese(#[case] unit: Unit, #[case] values: &[f64], #[case] texts: &[&str]) {
-        assert_eq!(Format { unit: &unit, language: Language::Chinese }.labels(values), texts);
+        assert_eq!(
+            Format {
+                unit: &unit,
+                language: Language::Chinese
+            }
+            .labels(values),
+            texts
+        );
     }
 
     #[rstest]

@@ -35,9 +35,23 @@ impl<'a> Page<'a> {
     /// A page with title and subtitle.
     pub fn new(spec: &'a ChartSpec, fonts: &'a Fonts) -> Page<'a> {
         let title = spec.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let scene = Scene { width: WIDTH, height: 0.0, title, shapes: Vec::new(), labels: Vec::new() };
+        let scene = Scene {
+            width: WIDTH,
+            height: 0.0,
+            title,
+            shapes: Vec::new(),
+            labels: Vec::new(),
+        };
         let (taken, notes) = (Vec::new(), Vec::new());
-        let mut page = Page { spec, fonts, words: Words(spec.language), y: MARGIN_Y, notes, taken, scene };
+        let mut page = Page {
+            spec,
+            fonts,
+            words: Words(spec.language),
+            y: MARGIN_Y,
+            notes,
+            taken,
+            scene,
+        };
         page.paragraph(&spec.title, TITLE, INK, TITLE_LINES);
         if let Some(subtitle) = &spec.subtitle {
             page.y += 3.0;
@@ -62,7 +76,13 @@ impl<'a> Page<'a> {
             crate::text::Language::English => " ",
             crate::text::Language::Chinese => "",
         };
-        let note: Vec<String> = self.spec.note.iter().cloned().chain(std::mem::take(&mut self.notes)).collect();
+        let note: Vec<String> = self
+            .spec
+            .note
+            .iter()
+            .cloned()
+            .chain(std::mem::take(&mut self.notes))
+            .collect();
         self.paragraph(&note.join(glue), NOTE, GREY, NOTE_LINES);
         if let Some(source) = &self.spec.source {
             self.paragraph(&self.words.source(source), NOTE, GREY, 2);
@@ -83,12 +103,18 @@ impl<'a> Page<'a> {
 
     /// How values on the y axis are printed.
     pub fn format(&self) -> Format<'a> {
-        Format { unit: &self.spec.y.unit, language: self.spec.language }
+        Format {
+            unit: &self.spec.y.unit,
+            language: self.spec.language,
+        }
     }
 
     /// How numbers on the x axis are printed.
     pub fn x_format(&self) -> Format<'a> {
-        Format { unit: &self.spec.x.unit, language: self.spec.language }
+        Format {
+            unit: &self.spec.x.unit,
+            language: self.spec.language,
+        }
     }
 
     /// The room that a text would take.
@@ -100,7 +126,15 @@ impl<'a> Page<'a> {
     pub fn label(&mut self, text: &str, x: f64, baseline: f64, anchor: Anchor, face: Face, color: Color) -> Area {
         let area = self.room(text, x, baseline, anchor, face);
         if !text.is_empty() {
-            self.scene.labels.push(Label { text: text.to_string(), x, baseline, anchor, face, color, area });
+            self.scene.labels.push(Label {
+                text: text.to_string(),
+                x,
+                baseline,
+                anchor,
+                face,
+                color,
+                area,
+            });
         }
         area
     }
@@ -118,7 +152,11 @@ impl<'a> Page<'a> {
 
     /// Draws a straight line.
     pub fn rule(&mut self, from: (f64, f64), to: (f64, f64), color: Color, width: f64) {
-        self.draw(Shape::Line { points: vec![from, to], color, width });
+        self.draw(Shape::Line {
+            points: vec![from, to],
+            color,
+            width,
+        });
     }
 
     /// Is there neither text nor anything drawn here?
@@ -133,8 +171,14 @@ impl<'a> Page<'a> {
 
     /// The name of the measure, level above the plot, unless title or subtitle say it already.
     pub fn axis_name(&mut self, name: Option<&str>, x: f64) {
-        let Some(name) = name.filter(|name| !name.trim().is_empty()) else { return };
-        let said = format!("{} {}", self.spec.title, self.spec.subtitle.as_deref().unwrap_or_default());
+        let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
+            return;
+        };
+        let said = format!(
+            "{} {}",
+            self.spec.title,
+            self.spec.subtitle.as_deref().unwrap_or_default()
+        );
         if said.to_lowercase().contains(&name.to_lowercase()) {
             return;
         }
@@ -157,7 +201,10 @@ impl<'a> Page<'a> {
                 self.y += 20.0;
             }
             let top = self.y + 2.0;
-            self.draw(Shape::Fill { area: Area::new(x, top, x + SWATCH, top + SWATCH), color: *color });
+            self.draw(Shape::Fill {
+                area: Area::new(x, top, x + SWATCH, top + SWATCH),
+                color: *color,
+            });
             self.label(&name, x + SWATCH + 6.0, top + 10.0, Anchor::Start, LABEL, INK);
             x += width + 18.0;
         }

@@ -29,7 +29,9 @@ pub(super) fn svg(scene: &Scene) -> Result<String, ChartError> {
     {
         let mut canvas = SVGBackend::with_string(&mut document, size);
         let whole = (size.0.cast_signed(), size.1.cast_signed());
-        canvas.draw_rect((0, 0), whole, &rgba(PAPER, 1.0), true).map_err(render)?;
+        canvas
+            .draw_rect((0, 0), whole, &rgba(PAPER, 1.0), true)
+            .map_err(render)?;
         for shape in &scene.shapes {
             paint_shape(&mut canvas, shape)?;
         }
@@ -55,7 +57,10 @@ fn head(scene: &Scene, (width, height): (u32, u32)) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn paint_shape(canvas: &mut SVGBackend, shape: &Shape) -> Result<(), ChartError> {
@@ -70,20 +75,38 @@ fn paint_shape(canvas: &mut SVGBackend, shape: &Shape) -> Result<(), ChartError>
         },
         Shape::Dashes { from, to, color, width } => {
             for (start, end) in dashes(*from, *to) {
-                canvas.draw_line(place(start), place(end), &stroke(*color, *width)).map_err(render)?;
+                canvas
+                    .draw_line(place(start), place(end), &stroke(*color, *width))
+                    .map_err(render)?;
             }
             Ok(())
         }
-        Shape::Dot { center, radius, color, alpha } => {
-            canvas.draw_circle(place(*center), units(*radius).unsigned_abs(), &rgba(*color, *alpha), true)
-        }
+        Shape::Dot {
+            center,
+            radius,
+            color,
+            alpha,
+        } => canvas.draw_circle(
+            place(*center),
+            units(*radius).unsigned_abs(),
+            &rgba(*color, *alpha),
+            true,
+        ),
     }
     .map_err(render)
 }
 
 fn paint_label(canvas: &mut SVGBackend, label: &Label) -> Result<(), ChartError> {
-    let weight = if label.face.bold { FontStyle::Bold } else { FontStyle::Normal };
-    let font = (FontFamily::Name(FAMILIES), label.face.size * UNITS * PLOTTERS_EM, weight);
+    let weight = if label.face.bold {
+        FontStyle::Bold
+    } else {
+        FontStyle::Normal
+    };
+    let font = (
+        FontFamily::Name(FAMILIES),
+        label.face.size * UNITS * PLOTTERS_EM,
+        weight,
+    );
     let anchor = match label.anchor {
         Anchor::Start => HPos::Left,
         Anchor::Middle => HPos::Center,
@@ -92,7 +115,9 @@ fn paint_label(canvas: &mut SVGBackend, label: &Label) -> Result<(), ChartError>
     let color = rgba(label.color, 1.0);
     let style = TextStyle::from(font).color(&color).pos(Pos::new(anchor, VPos::Top));
     let top = label.baseline - PLOTTERS_TOP * label.face.size;
-    canvas.draw_text(&label.text, &style, place((label.x, top))).map_err(render)
+    canvas
+        .draw_text(&label.text, &style, place((label.x, top)))
+        .map_err(render)
 }
 
 /// The strokes of a broken line.
@@ -103,13 +128,20 @@ fn dashes(from: (f64, f64), to: (f64, f64)) -> Vec<((f64, f64), (f64, f64))> {
         (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
     };
     let count = (length / (DASH.0 + DASH.1)).ceil() as usize;
-    (0..count).map(|index| index as f64 * (DASH.0 + DASH.1)).map(|start| (at(start), at(start + DASH.0))).collect()
+    (0..count)
+        .map(|index| index as f64 * (DASH.0 + DASH.1))
+        .map(|start| (at(start), at(start + DASH.0)))
+        .collect()
 }
 
 /// The PNG of an SVG document, at [`PNG_SCALE`].
 pub(super) fn png(svg: &str, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
     let tree = Tree::from_str(svg, &fonts.svg_options()).map_err(render)?;
-    let size = tree.size().to_int_size().scale_by(PNG_SCALE).ok_or_else(|| render("the chart has no size"))?;
+    let size = tree
+        .size()
+        .to_int_size()
+        .scale_by(PNG_SCALE)
+        .ok_or_else(|| render("the chart has no size"))?;
     let mut pixmap =
         Pixmap::new(size.width(), size.height()).ok_or_else(|| render("the chart is too large for a picture"))?;
     resvg::render(&tree, Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixmap.as_mut());

@@ -21,7 +21,9 @@ pub(super) fn parse(text: &str, grain: Grain) -> Option<i64> {
     let text = text.trim();
     if let Some((year, quarter)) = text.split_once("-Q").or_else(|| text.split_once('Q')) {
         let (year, quarter): (i64, i64) = (year.trim().parse().ok()?, quarter.parse().ok()?);
-        let month = i8::try_from(quarter * 3 - 2).ok().filter(|month| (1..=10).contains(month))?;
+        let month = i8::try_from(quarter * 3 - 2)
+            .ok()
+            .filter(|month| (1..=10).contains(month))?;
         return of_date(day(year, month, 1)?, grain);
     }
     if let Some((year, week)) = text.split_once("-W") {
@@ -33,7 +35,11 @@ pub(super) fn parse(text: &str, grain: Grain) -> Option<i64> {
     let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
     let month = parts.next().map_or(Some(1), |month| month.parse().ok())?;
     let day_of_month = parts.next().map_or(Some(1), |day| day.parse().ok())?;
-    if parts.next().is_some() { None } else { of_date(day(year, month, day_of_month)?, grain) }
+    if parts.next().is_some() {
+        None
+    } else {
+        of_date(day(year, month, day_of_month)?, grain)
+    }
 }
 
 /// The grain in an error message.
@@ -70,7 +76,11 @@ fn first_day(period: i64, grain: Grain) -> Option<Date> {
         Grain::Day => from_days(period),
         Grain::Week => from_days(period * 7 + FIRST_MONDAY),
         Grain::Month => day(period.div_euclid(12), i8::try_from(period.rem_euclid(12)).ok()? + 1, 1),
-        Grain::Quarter => day(period.div_euclid(4), i8::try_from(period.rem_euclid(4)).ok()? * 3 + 1, 1),
+        Grain::Quarter => day(
+            period.div_euclid(4),
+            i8::try_from(period.rem_euclid(4)).ok()? * 3 + 1,
+            1,
+        ),
         Grain::Year => day(period, 1, 1),
     }
 }
@@ -176,7 +186,11 @@ fn candidates(first: i64, last: i64, grain: Grain, every: Every, words: Words) -
         let (label, context) = texts(day, grain, every, words);
         let is_new = context != context_before;
         context_before.clone_from(&context);
-        ticks.push(TimeTick { period, label, context: context.filter(|_| is_new) });
+        ticks.push(TimeTick {
+            period,
+            label,
+            context: context.filter(|_| is_new),
+        });
     }
     ticks
 }
@@ -184,7 +198,9 @@ fn candidates(first: i64, last: i64, grain: Grain, every: Every, words: Words) -
 /// The periods in which every `step`th year begins.
 fn year_starts(first: i64, last: i64, grain: Grain, step: i64) -> Vec<i64> {
     let year = |period| first_day(period, grain).map(|day| i64::from(day.year()));
-    let (Some(from), Some(to)) = (year(first), year(last)) else { return Vec::new() };
+    let (Some(from), Some(to)) = (year(first), year(last)) else {
+        return Vec::new();
+    };
     (from.div_euclid(step) * step..=to)
         .step_by(usize::try_from(step).unwrap_or(1))
         .filter_map(|year| of_date(day(year, 1, 1)?, grain))
@@ -193,7 +209,9 @@ fn year_starts(first: i64, last: i64, grain: Grain, step: i64) -> Vec<i64> {
 }
 
 fn is_on(period: i64, grain: Grain, every: Every) -> bool {
-    let Some(day) = first_day(period, grain) else { return false };
+    let Some(day) = first_day(period, grain) else {
+        return false;
+    };
     // A week belongs to the month in which most of the calendar's readers look for it: that of its first day.
     let is_first = match grain {
         Grain::Day => day.day() == 1,
@@ -241,7 +259,8 @@ fn fits(ticks: &[TimeTick], pixels: f64, width: &dyn Fn(&str) -> f64) -> bool {
 
 /// Removes labels and contexts that would touch the one before; a first context gives way to the second.
 fn drop_crowded(ticks: Vec<TimeTick>, pixels: f64, width: &dyn Fn(&str) -> f64) -> Vec<TimeTick> {
-    let apart = |left: (i64, f64), right: (i64, f64)| (right.0 - left.0) as f64 * pixels >= (left.1 + right.1) / 2.0 + GAP;
+    let apart =
+        |left: (i64, f64), right: (i64, f64)| (right.0 - left.0) as f64 * pixels >= (left.1 + right.1) / 2.0 + GAP;
     let mut kept: Vec<TimeTick> = Vec::new();
     for tick in ticks {
         let before = kept.last().map(|before| (before.period, width(&before.label)));
@@ -291,8 +310,19 @@ mod tests {
     fn labels(first: &str, last: &str, grain: Grain, room: f64, language: Language) -> Vec<String> {
         let ends = (parse(first, grain).unwrap(), parse(last, grain).unwrap());
         let pixels = room / (ends.1 - ends.0).max(1) as f64;
-        let ticks = time_ticks(ends, grain, pixels, Words(language), &|text| text.chars().count() as f64 * 7.0);
-        ticks.into_iter().map(|tick| [Some(tick.label), tick.context].into_iter().flatten().collect::<Vec<_>>().join("/")).collect()
+        let ticks = time_ticks(ends, grain, pixels, Words(language), &|text| {
+            text.chars().count() as f64 * 7.0
+        });
+        ticks
+            .into_iter()
+            .map(|tick| {
+                [Some(tick.label), tick.context]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("/")
+            })
+            .collect()
     }
 
     #[rstest]
@@ -317,6 +347,9 @@ mod tests {
 
     #[test]
     fn chinese_months() {
-        assert_eq!(labels("2004-12", "2005-02", Grain::Month, 300.0, Language::Chinese), ["12月/2004年", "1月/2005年", "2月"]);
+        assert_eq!(
+            labels("2004-12", "2005-02", Grain::Month, 300.0, Language::Chinese),
+            ["12月/2004年", "1月/2005年", "2月"]
+        );
     }
 }

@@ -33,22 +33,40 @@ impl Plot {
 
 /// What a reference line says of itself: `Target $20,000`.
 pub(super) fn reference_text(format: Format, line: &ReferenceLine) -> String {
-    format!("{} {}", line.label, format.label(line.value)).trim().to_string()
+    format!("{} {}", line.label, format.label(line.value))
+        .trim()
+        .to_string()
 }
 
 /// Opens a plot at the free end of the page, `right` pixels narrower than the text for labels at line ends.
 /// With `marks`: gridlines and tick labels; else the values are printed in the plot.
 pub(super) fn open(page: &mut Page, ticks: Ticks, format: Format, marks: bool, right: f64) -> Plot {
-    let texts = if marks { format.ticks(&ticks.marks, ticks.step) } else { Vec::new() };
+    let texts = if marks {
+        format.ticks(&ticks.marks, ticks.step)
+    } else {
+        Vec::new()
+    };
     let widest = texts.iter().map(|text| page.width(text, SMALL)).fold(0.0, f64::max);
     let left = MARGIN + if marks { widest + 8.0 } else { 0.0 };
     let top = page.y + if marks { SMALL.size * 0.5 } else { 0.0 };
-    let area = Area { x0: left, y0: top, x1: WIDTH - MARGIN - right, y1: top + PLOT_HEIGHT };
+    let area = Area {
+        x0: left,
+        y0: top,
+        x1: WIDTH - MARGIN - right,
+        y1: top + PLOT_HEIGHT,
+    };
     let plot = Plot { area, ticks };
     for (mark, text) in plot.ticks.marks.iter().zip(&texts) {
         let y = plot.y(*mark);
         page.grid((area.x0, y), (area.x1, y));
-        page.label(text, left - 8.0, y + HALF_CAPITAL * SMALL.size, Anchor::End, SMALL, GREY);
+        page.label(
+            text,
+            left - 8.0,
+            y + HALF_CAPITAL * SMALL.size,
+            Anchor::End,
+            SMALL,
+            GREY,
+        );
     }
     page.y = area.y1;
     plot
@@ -68,7 +86,12 @@ pub(super) fn reference_lines(page: &mut Page, plot: &Plot) {
     for line in &spec.reference_lines {
         let y = plot.y(line.value);
         let (from, to) = ((plot.area.x0, y), (plot.area.x1, y));
-        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from,
+            to,
+            color: INK,
+            width: 1.0,
+        });
         page.taken.push(Area::new(from.0, y - 1.0, to.0, y + 1.0));
     }
 }
@@ -80,10 +103,16 @@ pub(super) fn reference_names(page: &mut Page, plot: &Plot) {
         let text = reference_text(page.format(), line);
         let width = page.width(&text, SMALL);
         let y = plot.y(line.value);
-        let places = [plot.area.x1 - 2.0, plot.area.x0 + width + 4.0, (plot.area.x0 + plot.area.x1 + width) / 2.0];
+        let places = [
+            plot.area.x1 - 2.0,
+            plot.area.x0 + width + 4.0,
+            (plot.area.x0 + plot.area.x1 + width) / 2.0,
+        ];
         let rows = [y - 5.0, y + SMALL.size + 3.0];
-        let candidates: Vec<(f64, f64)> =
-            places.iter().flat_map(|x| rows.iter().map(move |baseline| (*x, *baseline))).collect();
+        let candidates: Vec<(f64, f64)> = places
+            .iter()
+            .flat_map(|x| rows.iter().map(move |baseline| (*x, *baseline)))
+            .collect();
         let area = |page: &Page, at: &(f64, f64)| page.room(&text, at.0, at.1, Anchor::End, SMALL);
         let best = candidates.iter().find(|at| page.is_free(&area(page, at)));
         let blank = candidates.iter().find(|at| page.is_blank(&area(page, at).grown(1.0)));
@@ -100,7 +129,14 @@ pub(super) fn reference_names(page: &mut Page, plot: &Plot) {
 }
 
 /// Calendar labels under the plot. `x`: place of a period; `pixels`: between two periods.
-pub(super) fn time_axis(page: &mut Page, plot: &Plot, ends: (i64, i64), grain: Grain, x: &dyn Fn(i64) -> f64, pixels: f64) {
+pub(super) fn time_axis(
+    page: &mut Page,
+    plot: &Plot,
+    ends: (i64, i64),
+    grain: Grain,
+    x: &dyn Fn(i64) -> f64,
+    pixels: f64,
+) {
     let fonts = page.fonts;
     let width = |text: &str| fonts.width(text, SMALL.size, SMALL.bold);
     let ticks = time_ticks(ends, grain, pixels, page.words, &width);
@@ -126,8 +162,15 @@ fn edge_label(page: &mut Page, text: &str, x: f64, baseline: f64) {
 
 /// Names under the plot, wrapped to `pitch`; where they are too many, every second, third, … is named.
 pub(super) fn name_axis(page: &mut Page, plot: &Plot, names: &[String], x: &dyn Fn(usize) -> f64, pitch: f64) {
-    let widest = names.iter().map(|name| page.width(name, LABEL).min(90.0)).fold(0.0, f64::max);
-    let every = if pitch >= 44.0 { 1 } else { (((widest + 10.0) / pitch).ceil() as usize).max(1) };
+    let widest = names
+        .iter()
+        .map(|name| page.width(name, LABEL).min(90.0))
+        .fold(0.0, f64::max);
+    let every = if pitch >= 44.0 {
+        1
+    } else {
+        (((widest + 10.0) / pitch).ceil() as usize).max(1)
+    };
     let room = (pitch * every as f64 - 8.0).max(12.0);
     let mut most = 0;
     for (index, name) in names.iter().enumerate().step_by(every) {
@@ -158,7 +201,9 @@ pub(super) fn number_axis(page: &mut Page, plot: &Plot, ticks: &Ticks, format: F
 
 /// The name of the x axis, under it at the right.
 pub(super) fn x_name(page: &mut Page, plot: &Plot) {
-    let Some(name) = page.spec.x.label.clone().filter(|name| !name.trim().is_empty()) else { return };
+    let Some(name) = page.spec.x.label.clone().filter(|name| !name.trim().is_empty()) else {
+        return;
+    };
     for line in page.wrap(&name, SMALL, plot.area.width(), 2) {
         page.label(&line, plot.area.x1, page.y + SMALL.size, Anchor::End, SMALL, GREY);
         page.y += SMALL.leading();
@@ -168,7 +213,12 @@ pub(super) fn x_name(page: &mut Page, plot: &Plot) {
 
 /// Sets a remark near `point`, with a line to it; where there is no room it goes into the note, after `name`.
 pub(super) fn remark(page: &mut Page, plot: &Plot, point: (f64, f64), text: &str, name: &str) {
-    let bounds = Area { x0: plot.area.x0, y0: plot.area.y0 - 4.0, x1: WIDTH - MARGIN, y1: plot.area.y1 };
+    let bounds = Area {
+        x0: plot.area.x0,
+        y0: plot.area.y0 - 4.0,
+        x1: WIDTH - MARGIN,
+        y1: plot.area.y1,
+    };
     for distance in REMARK_DISTANCES {
         for width in REMARK_WIDTHS {
             let lines = page.wrap(text, SMALL, width, 4);
@@ -187,7 +237,8 @@ pub(super) fn remark(page: &mut Page, plot: &Plot, point: (f64, f64), text: &str
             }
         }
     }
-    page.notes.push(format!("{name}: {}", text.trim_end_matches(['.', '。'])) + page.words.stop());
+    page.notes
+        .push(format!("{name}: {}", text.trim_end_matches(['.', '。'])) + page.words.stop());
 }
 
 /// Rooms round a point: above, below, at the sides and askew.
@@ -208,12 +259,23 @@ fn places((x, y): (f64, f64), wide: f64, high: f64, distance: f64) -> Vec<Area> 
         (x + distance, below),
         (x - distance - wide, below),
     ];
-    corners.into_iter().map(|(x0, y0)| Area { x0, y0, x1: x0 + wide, y1: y0 + high }).collect()
+    corners
+        .into_iter()
+        .map(|(x0, y0)| Area {
+            x0,
+            y0,
+            x1: x0 + wide,
+            y1: y0 + high,
+        })
+        .collect()
 }
 
 /// A thin line from the point to the nearest edge of a remark's room, if they are apart.
 fn leader(page: &mut Page, (x, y): (f64, f64), area: &Area) {
-    let near = (x.clamp(area.x0 + 2.0, area.x1 - 2.0), y.clamp(area.y0 + 1.0, area.y1 - 1.0));
+    let near = (
+        x.clamp(area.x0 + 2.0, area.x1 - 2.0),
+        y.clamp(area.y0 + 1.0, area.y1 - 1.0),
+    );
     let (dx, dy) = (near.0 - x, near.1 - y);
     let length = dx.hypot(dy);
     if length > 14.0 {

@@ -47,9 +47,18 @@ struct Pitch {
 impl Pitch {
     fn of(rows: usize, bars: usize) -> Pitch {
         match (rows, bars) {
-            (_, 2..) => Pitch { bar: 14.0, between: 12.0 },
-            (MANY_ROWS.., _) => Pitch { bar: 13.0, between: 7.0 },
-            _ => Pitch { bar: 18.0, between: 9.0 },
+            (_, 2..) => Pitch {
+                bar: 14.0,
+                between: 12.0,
+            },
+            (MANY_ROWS.., _) => Pitch {
+                bar: 13.0,
+                between: 7.0,
+            },
+            _ => Pitch {
+                bar: 18.0,
+                between: 9.0,
+            },
         }
     }
 }
@@ -85,7 +94,12 @@ pub(super) fn draw(page: &mut Page, rows: &[Row], axis_name: Option<&str>) {
     let bottom = page.y;
     for line in &page.spec.reference_lines {
         let x = ruler.at(line.value);
-        page.draw(Shape::Dashes { from: (x, top), to: (x, bottom), color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from: (x, top),
+            to: (x, bottom),
+            color: INK,
+            width: 1.0,
+        });
     }
     for end in ends {
         end.set(page, ruler);
@@ -98,7 +112,9 @@ fn name_column(page: &Page, rows: &[Row]) -> f64 {
     let most = WIDTH * NAME_SHARE;
     let widths = rows.iter().flat_map(|row| {
         let face = name_face(row);
-        page.wrap(&row.name, face, most, 2).into_iter().map(move |line| (line, face))
+        page.wrap(&row.name, face, most, 2)
+            .into_iter()
+            .map(move |line| (line, face))
     });
     widths.map(|(line, face)| page.width(&line, face)).fold(0.0, f64::max)
 }
@@ -109,12 +125,17 @@ fn name_face(row: &Row) -> Face {
 
 /// Room that the texts behind a bar take.
 fn end_width(page: &Page, row: &Row, bar: &Bar) -> f64 {
-    let detail = bar.detail.as_ref().map_or(0.0, |detail| SPACE + page.width(detail, SMALL));
+    let detail = bar
+        .detail
+        .as_ref()
+        .map_or(0.0, |detail| SPACE + page.width(detail, SMALL));
     SPACE + page.width(&bar.text, name_face(row)) + detail
 }
 
 fn remark_lines(page: &Page, row: &Row) -> Vec<String> {
-    row.remark.as_ref().map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, WIDTH * REMARK_SHARE, 3))
+    row.remark
+        .as_ref()
+        .map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, WIDTH * REMARK_SHARE, 3))
 }
 
 /// The largest scale at which every bar and the texts at its end find room between `left` and the margin.
@@ -125,7 +146,10 @@ fn ruler(page: &Page, rows: &[Row], left: f64) -> Ruler {
     let mut behind_zero: f64 = 0.0;
     for row in rows {
         let lines = remark_lines(page, row);
-        let remark = lines.iter().map(|line| page.width(line, SMALL) + 2.0 * SPACE).fold(0.0, f64::max);
+        let remark = lines
+            .iter()
+            .map(|line| page.width(line, SMALL) + 2.0 * SPACE)
+            .fold(0.0, f64::max);
         for (index, bar) in row.bars.iter().enumerate() {
             let remark = if index == 0 { remark } else { 0.0 };
             let value = bar.value.unwrap_or(0.0);
@@ -141,15 +165,23 @@ fn ruler(page: &Page, rows: &[Row], left: f64) -> Ruler {
     needs.push((0.0, behind_zero));
     let reach = |pixels: f64, negative: bool| {
         let side = needs.iter().filter(|(value, _)| (*value < 0.0) == negative);
-        side.map(|(value, text)| value.abs() * pixels + text).fold(0.0, f64::max)
+        side.map(|(value, text)| value.abs() * pixels + text)
+            .fold(0.0, f64::max)
     };
     let largest = needs.iter().map(|(value, _)| value.abs()).fold(0.0, f64::max);
     let (mut low, mut high) = (0.0, if largest > 0.0 { (right - left) / largest } else { 0.0 });
     for _ in 0..50 {
         let middle = (low + high) / 2.0;
-        if reach(middle, true) + reach(middle, false) <= right - left { low = middle } else { high = middle }
+        if reach(middle, true) + reach(middle, false) <= right - left {
+            low = middle
+        } else {
+            high = middle
+        }
     }
-    Ruler { zero: left + reach(low, true), pixels: low }
+    Ruler {
+        zero: left + reach(low, true),
+        pixels: low,
+    }
 }
 
 /// Names of reference lines above the rows, one under the other where they would touch.
@@ -162,7 +194,11 @@ fn reference_labels(page: &mut Page, ruler: Ruler) {
         let text = super::plot::reference_text(page.format(), line);
         let half = page.width(&text, SMALL) / 2.0;
         let x = ruler.at(line.value).clamp(MARGIN + half, WIDTH - MARGIN - half);
-        while !page.is_blank(&page.room(&text, x, page.y + SMALL.size, Anchor::Middle, SMALL).grown(2.0)) {
+        while !page.is_blank(
+            &page
+                .room(&text, x, page.y + SMALL.size, Anchor::Middle, SMALL)
+                .grown(2.0),
+        ) {
             page.y += 4.0;
         }
         page.label(&text, x, page.y + SMALL.size, Anchor::Middle, SMALL, INK);
@@ -187,7 +223,10 @@ impl End {
         let area = page.room(&self.text, self.x, baseline, self.anchor, self.face);
         let crosses = |value: f64| (area.x0 - 2.0..=area.x1 + 2.0).contains(&ruler.at(value));
         if page.spec.reference_lines.iter().any(|line| crosses(line.value)) && !self.is_missing {
-            page.draw(Shape::Fill { area: area.grown(1.0), color: PAPER });
+            page.draw(Shape::Fill {
+                area: area.grown(1.0),
+                color: PAPER,
+            });
         }
         page.label(&self.text, self.x, baseline, self.anchor, self.face, self.color);
     }
@@ -206,7 +245,14 @@ fn draw_row(page: &mut Page, row: &Row, names: f64, ruler: Ruler, pitch: Pitch, 
     let mut remark_x = ruler.zero + SPACE;
     for bar in &row.bars {
         let center = top + pitch.bar / 2.0;
-        let x = draw_bar(page, row, bar, ruler, (top, pitch.bar - f64::from(u8::from(row.bars.len() > 1))), ends);
+        let x = draw_bar(
+            page,
+            row,
+            bar,
+            ruler,
+            (top, pitch.bar - f64::from(u8::from(row.bars.len() > 1))),
+            ends,
+        );
         if center <= middle + 1.0 {
             remark_x = x;
         }
@@ -230,21 +276,49 @@ fn draw_bar(
         let text = page.words.missing();
         let x = ruler.zero + SPACE;
         let width = page.width(&text, SMALL);
-        ends.push(End { x, middle, anchor: Anchor::Start, face: SMALL, text, color: GREY, is_missing: true });
+        ends.push(End {
+            x,
+            middle,
+            anchor: Anchor::Start,
+            face: SMALL,
+            text,
+            color: GREY,
+            is_missing: true,
+        });
         return x + width;
     };
     let end = ruler.at(value);
     page.bar(Area::new(ruler.zero, top, end, top + height), bar.color);
-    let (side, anchor) = if value < 0.0 { (-1.0, Anchor::End) } else { (1.0, Anchor::Start) };
+    let (side, anchor) = if value < 0.0 {
+        (-1.0, Anchor::End)
+    } else {
+        (1.0, Anchor::Start)
+    };
     let face = name_face(row);
     let x = end + side * SPACE;
     let width = page.width(&bar.text, face);
-    ends.push(End { x, middle, anchor, face, text: bar.text.clone(), color: INK, is_missing: false });
+    ends.push(End {
+        x,
+        middle,
+        anchor,
+        face,
+        text: bar.text.clone(),
+        color: INK,
+        is_missing: false,
+    });
     let mut reach = width;
     if let Some(detail) = &bar.detail {
         let x = x + side * (width + SPACE);
         reach += SPACE + page.width(detail, SMALL);
-        ends.push(End { x, middle, anchor, face: SMALL, text: detail.clone(), color: GREY, is_missing: false });
+        ends.push(End {
+            x,
+            middle,
+            anchor,
+            face: SMALL,
+            text: detail.clone(),
+            color: GREY,
+            is_missing: false,
+        });
     }
     if value < 0.0 { ruler.zero } else { x + reach }
 }

@@ -29,16 +29,29 @@ pub(super) fn draw(page: &mut Page, clouds: &[Cloud]) {
     }
     let clouds = clouds.get(..shown).unwrap_or(clouds);
     if shown > 1 {
-        let entries: Vec<(String, Color)> =
-            clouds.iter().enumerate().map(|(index, cloud)| (cloud.name.clone(), hue(index).fill)).collect();
+        let entries: Vec<(String, Color)> = clouds
+            .iter()
+            .enumerate()
+            .map(|(index, cloud)| (cloud.name.clone(), hue(index).fill))
+            .collect();
         page.legend(&entries);
     }
     let name = page.spec.y.label.clone();
     page.axis_name(name.as_deref(), MARGIN);
     let references: Vec<f64> = page.spec.reference_lines.iter().map(|line| line.value).collect();
     let points = || clouds.iter().flat_map(|cloud| &cloud.points);
-    let ys = axis(points().map(|point| point.y).chain(references), page.spec.y.unit == Unit::Count, 5.0, true);
-    let xs = axis(points().map(|point| point.x), page.spec.x.unit == Unit::Count, 8.0, false);
+    let ys = axis(
+        points().map(|point| point.y).chain(references),
+        page.spec.y.unit == Unit::Count,
+        5.0,
+        true,
+    );
+    let xs = axis(
+        points().map(|point| point.x),
+        page.spec.x.unit == Unit::Count,
+        8.0,
+        false,
+    );
     let plot = plot::open(page, ys, page.format(), true, 0.0);
     let place = |point: &Point| {
         let share = (point.x - xs.low) / (xs.high - xs.low);
@@ -58,9 +71,19 @@ pub(super) fn draw(page: &mut Page, clouds: &[Cloud]) {
 }
 
 fn axis(values: impl Iterator<Item = f64>, whole: bool, steps: f64, round_ends: bool) -> Ticks {
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    ticks(low, high, Rule { zero: false, whole, steps, round_ends })
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    ticks(
+        low,
+        high,
+        Rule {
+            zero: false,
+            whole,
+            steps,
+            round_ends,
+        },
+    )
 }
 
 /// Radius and opacity of a dot among `count`.
@@ -92,8 +115,14 @@ fn draw_points(page: &mut Page, clouds: &[Cloud], place: &dyn Fn(&Point) -> (f64
                     (true, false) => MUTED,
                     (false, _) => hue(index).fill,
                 };
-                page.draw(Shape::Dot { center, radius, color, alpha: if strong { 1.0 } else { alpha } });
-                page.taken.push(Area::new(center.0, center.1, center.0, center.1).grown(radius));
+                page.draw(Shape::Dot {
+                    center,
+                    radius,
+                    color,
+                    alpha: if strong { 1.0 } else { alpha },
+                });
+                page.taken
+                    .push(Area::new(center.0, center.1, center.0, center.1).grown(radius));
             }
         }
     }
@@ -102,8 +131,11 @@ fn draw_points(page: &mut Page, clouds: &[Cloud], place: &dyn Fn(&Point) -> (f64
 /// Names highlighted and extreme points, and sets the remarks.
 fn draw_names(page: &mut Page, clouds: &[Cloud], plot: &Plot, place: &dyn Fn(&Point) -> (f64, f64)) {
     let spec = page.spec;
-    let labelled: Vec<(&Point, &String)> =
-        clouds.iter().flat_map(|cloud| &cloud.points).filter_map(|point| Some((point, point.label.as_ref()?))).collect();
+    let labelled: Vec<(&Point, &String)> = clouds
+        .iter()
+        .flat_map(|cloud| &cloud.points)
+        .filter_map(|point| Some((point, point.label.as_ref()?)))
+        .collect();
     let is_asked = |label: &String| spec.highlight.contains(label) || remark_of(page, label).is_some();
     let (asked, others): (Vec<_>, Vec<_>) = labelled.iter().partition(|(_, label)| is_asked(label));
     for (point, label) in &asked {
@@ -113,7 +145,11 @@ fn draw_names(page: &mut Page, clouds: &[Cloud], plot: &Plot, place: &dyn Fn(&Po
         };
         plot::remark(page, plot, place(point), &text, label);
     }
-    let named: Vec<(&Point, &String)> = if labelled.len() <= FEW_POINTS { others } else { extremes(&others) };
+    let named: Vec<(&Point, &String)> = if labelled.len() <= FEW_POINTS {
+        others
+    } else {
+        extremes(&others)
+    };
     for (point, label) in named {
         name_point(page, plot, place(point), label);
     }
@@ -128,10 +164,24 @@ fn extremes<'a>(points: &[(&'a Point, &'a String)]) -> Vec<(&'a Point, &'a Strin
         (middle, median(&mut apart))
     };
     let (x, y) = (of(|point| point.x), of(|point| point.y));
-    let far = |value: f64, (middle, spread): (f64, f64)| if spread > 0.0 { (value - middle).abs() / spread } else { 0.0 };
-    let mut ranked: Vec<_> = points.iter().map(|pair| (far(pair.0.x, x).max(far(pair.0.y, y)), *pair)).collect();
+    let far = |value: f64, (middle, spread): (f64, f64)| {
+        if spread > 0.0 {
+            (value - middle).abs() / spread
+        } else {
+            0.0
+        }
+    };
+    let mut ranked: Vec<_> = points
+        .iter()
+        .map(|pair| (far(pair.0.x, x).max(far(pair.0.y, y)), *pair))
+        .collect();
     ranked.sort_by(|left, right| right.0.total_cmp(&left.0));
-    ranked.into_iter().filter(|(far, _)| *far >= EXTREME).take(MOST_NAMED).map(|(_, pair)| pair).collect()
+    ranked
+        .into_iter()
+        .filter(|(far, _)| *far >= EXTREME)
+        .take(MOST_NAMED)
+        .map(|(_, pair)| pair)
+        .collect()
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -154,7 +204,11 @@ fn name_point(page: &mut Page, plot: &Plot, (x, y): (f64, f64), name: &str) {
         bounds.contains(&area) && page.is_free(&area)
     });
     if let Some((x, baseline, anchor)) = free {
-        let face = if page.spec.highlight.iter().any(|highlight| highlight == name) { LABEL_BOLD } else { SMALL };
+        let face = if page.spec.highlight.iter().any(|highlight| highlight == name) {
+            LABEL_BOLD
+        } else {
+            SMALL
+        };
         page.label(name, x, baseline, anchor, face, INK);
     }
 }

@@ -19,7 +19,12 @@ pub(super) struct Area {
 impl Area {
     /// From any two opposite corners.
     pub fn new(xa: f64, ya: f64, xb: f64, yb: f64) -> Area {
-        Area { x0: xa.min(xb), y0: ya.min(yb), x1: xa.max(xb), y1: ya.max(yb) }
+        Area {
+            x0: xa.min(xb),
+            y0: ya.min(yb),
+            x1: xa.max(xb),
+            y1: ya.max(yb),
+        }
     }
 
     pub fn width(&self) -> f64 {
@@ -42,7 +47,12 @@ impl Area {
 
     /// Larger by `by` on every side.
     pub fn grown(&self, by: f64) -> Area {
-        Area { x0: self.x0 - by, y0: self.y0 - by, x1: self.x1 + by, y1: self.y1 + by }
+        Area {
+            x0: self.x0 - by,
+            y0: self.y0 - by,
+            x1: self.x1 + by,
+            y1: self.y1 + by,
+        }
     }
 }
 
@@ -52,11 +62,25 @@ pub(super) enum Shape {
     /// A filled rectangle.
     Fill { area: Area, color: Color },
     /// A line through points, `width` pixels thick.
-    Line { points: Vec<(f64, f64)>, color: Color, width: f64 },
+    Line {
+        points: Vec<(f64, f64)>,
+        color: Color,
+        width: f64,
+    },
     /// A straight broken line.
-    Dashes { from: (f64, f64), to: (f64, f64), color: Color, width: f64 },
+    Dashes {
+        from: (f64, f64),
+        to: (f64, f64),
+        color: Color,
+        width: f64,
+    },
     /// A filled circle; `alpha` 0 to 1.
-    Dot { center: (f64, f64), radius: f64, color: Color, alpha: f64 },
+    Dot {
+        center: (f64, f64),
+        radius: f64,
+        color: Color,
+        alpha: f64,
+    },
 }
 
 /// Which end of a text stands at its x.
@@ -95,7 +119,12 @@ pub(super) fn text_area(text: &str, x: f64, baseline: f64, anchor: Anchor, face:
         Anchor::Middle => x - width / 2.0,
         Anchor::End => x - width,
     };
-    Area { x0, y0: baseline - ASCENT * face.size, x1: x0 + width, y1: baseline + DESCENT * face.size }
+    Area {
+        x0,
+        y0: baseline - ASCENT * face.size,
+        x1: x0 + width,
+        y1: baseline + DESCENT * face.size,
+    }
 }
 
 /// A whole chart before painting.

@@ -51,7 +51,12 @@ fn parts(page: &Page, names: &[String], values: &[Option<f64>]) -> Vec<Part> {
     let total: f64 = values.iter().flatten().sum();
     let pairs = names.iter().zip(values.iter().map(|value| value.unwrap_or(0.0)));
     let mut parts: Vec<Part> = pairs
-        .map(|(name, value)| Part { name: name.clone(), value, share: value / total, is_rest: false })
+        .map(|(name, value)| Part {
+            name: name.clone(),
+            value,
+            share: value / total,
+            is_rest: false,
+        })
         .collect();
     parts.sort_by(|left, right| right.value.total_cmp(&left.value));
     let spec = page.spec;
@@ -65,11 +70,20 @@ fn parts(page: &Page, names: &[String], values: &[Option<f64>]) -> Vec<Part> {
     let (mut shown, mut rest) = (Vec::new(), Vec::new());
     for part in parts {
         let fits = shown.len() < keep && (keep >= MOST_PARTS - 1 || !small(&part) || values.len() == keep);
-        if fits || is_named(&part) { shown.push(part) } else { rest.push(part) }
+        if fits || is_named(&part) {
+            shown.push(part)
+        } else {
+            rest.push(part)
+        }
     }
     if !rest.is_empty() {
         let value = rest.iter().map(|part| part.value).sum::<f64>();
-        shown.push(Part { name: page.words.other(rest.len()), value, share: value / total, is_rest: true });
+        shown.push(Part {
+            name: page.words.other(rest.len()),
+            value,
+            share: value / total,
+            is_rest: true,
+        });
     }
     shown
 }
@@ -102,7 +116,11 @@ fn names_fit(page: &Page, parts: &[Part]) -> bool {
     parts.iter().all(|part| {
         let room = part.share * (WIDTH - 2.0 * MARGIN) - 10.0;
         let lines = page.wrap(&part.name, LABEL, room.max(1.0), 9);
-        let word = part.name.split_whitespace().map(|word| page.width(word, LABEL)).fold(0.0, f64::max);
+        let word = part
+            .name
+            .split_whitespace()
+            .map(|word| page.width(word, LABEL))
+            .fold(0.0, f64::max);
         lines.len() <= 2 && word <= room && page.width(&percent(part.share), LABEL_BOLD) <= room
     })
 }
@@ -111,13 +129,22 @@ fn draw_stack(page: &mut Page, parts: &[Part]) {
     let top = page.y + 2.0;
     let mut x = MARGIN;
     let with_values = page.spec.y.unit != Unit::Percent;
-    let values = page.format().labels(&parts.iter().map(|part| part.value).collect::<Vec<_>>());
+    let values = page
+        .format()
+        .labels(&parts.iter().map(|part| part.value).collect::<Vec<_>>());
     let mut deepest = top;
     for (index, (part, value)) in parts.iter().zip(values).enumerate() {
         let width = part.share * (WIDTH - 2.0 * MARGIN);
         let fill = color(page, parts, index, part);
-        let end = if index + 1 < parts.len() { x + width - 1.5 } else { x + width };
-        page.draw(Shape::Fill { area: Area::new(x, top, end, top + BAR_HEIGHT), color: fill });
+        let end = if index + 1 < parts.len() {
+            x + width - 1.5
+        } else {
+            x + width
+        };
+        page.draw(Shape::Fill {
+            area: Area::new(x, top, end, top + BAR_HEIGHT),
+            color: fill,
+        });
         let inside = top + BAR_HEIGHT / 2.0 + HALF_CAPITAL * PERCENT.size;
         page.label(&percent(part.share), x + 9.0, inside, Anchor::Start, PERCENT, on(fill));
         let mut baseline = top + BAR_HEIGHT + 17.0;
@@ -146,7 +173,9 @@ fn on(Color(red, green, blue): Color) -> Color {
 
 fn draw_sorted(page: &mut Page, parts: &[Part]) {
     let with_values = page.spec.y.unit != Unit::Percent;
-    let values = page.format().labels(&parts.iter().map(|part| part.value).collect::<Vec<_>>());
+    let values = page
+        .format()
+        .labels(&parts.iter().map(|part| part.value).collect::<Vec<_>>());
     let any = parts.iter().any(|part| page.spec.highlight.contains(&part.name));
     let rows: Vec<Row> = parts
         .iter()
@@ -159,8 +188,18 @@ fn draw_sorted(page: &mut Page, parts: &[Part]) {
                 (false, false) => ACCENT,
             };
             let detail = with_values.then_some(value);
-            let bar = Bar { value: Some(part.share), text: percent(part.share), detail, color };
-            Row { name: part.name.clone(), strong, bars: vec![bar], remark: remark_of(page, &part.name) }
+            let bar = Bar {
+                value: Some(part.share),
+                text: percent(part.share),
+                detail,
+                color,
+            };
+            Row {
+                name: part.name.clone(),
+                strong,
+                bars: vec![bar],
+                remark: remark_of(page, &part.name),
+            }
         })
         .collect();
     let name = page.spec.y.label.clone();
@@ -181,9 +220,16 @@ fn draw_stacks(page: &mut Page, table: &Table) {
         (true, true) | (false, _) => hue(index).fill,
     };
     let rows = || table.rows.iter().take(count).enumerate();
-    let entries: Vec<(String, Color)> = rows().map(|(index, row)| (row.name.clone(), fill(index, &row.name))).collect();
+    let entries: Vec<(String, Color)> = rows()
+        .map(|(index, row)| (row.name.clone(), fill(index, &row.name)))
+        .collect();
     page.legend(&entries);
-    let names = table.names.iter().map(|name| page.width(name, LABEL)).fold(0.0, f64::max).min(WIDTH * 0.3);
+    let names = table
+        .names
+        .iter()
+        .map(|name| page.width(name, LABEL))
+        .fold(0.0, f64::max)
+        .min(WIDTH * 0.3);
     let left = MARGIN + names + 10.0;
     for (at, name) in table.names.iter().enumerate() {
         let value = |row: &super::clean::Row| row.values.get(at).copied().flatten().unwrap_or(0.0);

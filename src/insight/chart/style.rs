@@ -58,12 +58,30 @@ pub(super) struct Hue {
 /// Colours of series that can be told apart by colour-blind readers (after Okabe and Ito, 2008) and, since their
 /// lightness differs from neighbour to neighbour, in a grey print.
 const SERIES: [Hue; 6] = [
-    Hue { fill: ACCENT, text: ACCENT },
-    Hue { fill: Color(0xE6, 0x8A, 0x1A), text: Color(0xA8, 0x5E, 0x00) },
-    Hue { fill: Color(0x0B, 0x7A, 0x5B), text: Color(0x0B, 0x7A, 0x5B) },
-    Hue { fill: Color(0xC8, 0x76, 0xB0), text: Color(0x9B, 0x3F, 0x80) },
-    Hue { fill: Color(0x5D, 0xB1, 0xE4), text: Color(0x1F, 0x7D, 0xB5) },
-    Hue { fill: Color(0x4A, 0x42, 0x5E), text: Color(0x4A, 0x42, 0x5E) },
+    Hue {
+        fill: ACCENT,
+        text: ACCENT,
+    },
+    Hue {
+        fill: Color(0xE6, 0x8A, 0x1A),
+        text: Color(0xA8, 0x5E, 0x00),
+    },
+    Hue {
+        fill: Color(0x0B, 0x7A, 0x5B),
+        text: Color(0x0B, 0x7A, 0x5B),
+    },
+    Hue {
+        fill: Color(0xC8, 0x76, 0xB0),
+        text: Color(0x9B, 0x3F, 0x80),
+    },
+    Hue {
+        fill: Color(0x5D, 0xB1, 0xE4),
+        text: Color(0x1F, 0x7D, 0xB5),
+    },
+    Hue {
+        fill: Color(0x4A, 0x42, 0x5E),
+        text: Color(0x4A, 0x42, 0x5E),
+    },
 ];
 
 /// Series that get a colour of their own; those beyond are drawn in grey or left out.
@@ -71,5 +89,8 @@ pub(super) const MOST_SERIES: usize = SERIES.len();
 
 /// The colour of the series number `index`.
 pub(super) fn hue(index: usize) -> Hue {
-    SERIES.get(index % MOST_SERIES).copied().unwrap_or(Hue { fill: ACCENT, text: ACCENT })
+    SERIES.get(index % MOST_SERIES).copied().unwrap_or(Hue {
+        fill: ACCENT,
+        text: ACCENT,
+    })
 }

@@ -88,12 +88,20 @@ fn range(low: f64, high: f64, rule: Rule) -> (f64, f64) {
 
 /// The end at the mark below, unless most of a step would be empty.
 fn snap(end: f64, mark: f64, step: f64) -> f64 {
-    if end - mark <= step * 0.75 || mark == 0.0 { mark } else { end }
+    if end - mark <= step * 0.75 || mark == 0.0 {
+        mark
+    } else {
+        end
+    }
 }
 
 /// The end at the mark above, unless most of a step would be empty.
 fn snap_up(end: f64, mark: f64, step: f64) -> f64 {
-    if mark - end <= step * 0.75 || mark == 0.0 { mark } else { end }
+    if mark - end <= step * 0.75 || mark == 0.0 {
+        mark
+    } else {
+        end
+    }
 }
 
 #[cfg(test)]
@@ -101,8 +109,18 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    const BARS: Rule = Rule { zero: true, whole: false, steps: 5.0, round_ends: true };
-    const LINES: Rule = Rule { zero: false, whole: false, steps: 5.0, round_ends: true };
+    const BARS: Rule = Rule {
+        zero: true,
+        whole: false,
+        steps: 5.0,
+        round_ends: true,
+    };
+    const LINES: Rule = Rule {
+        zero: false,
+        whole: false,
+        steps: 5.0,
+        round_ends: true,
+    };
 
     #[rstest]
     #[case::bars_start_at_zero(BARS, 40.0, 97.0, &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0])]
@@ -117,7 +135,10 @@ mod tests {
         let found = ticks(low, high, rule).marks;
         assert_eq!(found.len(), marks.len(), "{found:?}");
         for (found, mark) in found.iter().zip(marks) {
-            assert!((found - mark).abs() < 1e-9 * mark.abs().max(1.0), "{found} is not {mark}");
+            assert!(
+                (found - mark).abs() < 1e-9 * mark.abs().max(1.0),
+                "{found} is not {mark}"
+            );
         }
     }
 
@@ -131,7 +152,10 @@ mod tests {
     fn the_axis_holds_the_data_and_has_marks(#[case] low: f64, #[case] high: f64) {
         for rule in [BARS, LINES] {
             let ticks = ticks(low, high, rule);
-            assert!(ticks.low <= low && ticks.high >= high && ticks.low < ticks.high, "{ticks:?}");
+            assert!(
+                ticks.low <= low && ticks.high >= high && ticks.low < ticks.high,
+                "{ticks:?}"
+            );
             assert!((2..=12).contains(&ticks.marks.len()), "{ticks:?}");
         }
     }

@@ -3,7 +3,9 @@
 use crate::text::Language;
 
 /// Month names as on an axis.
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 /// What a chart may have to say.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +21,10 @@ impl Words {
 
     /// `month` from 1 to 12.
     pub fn month(self, month: u8) -> String {
-        let name = MONTHS.get(usize::from(month).wrapping_sub(1)).copied().unwrap_or_default();
+        let name = MONTHS
+            .get(usize::from(month).wrapping_sub(1))
+            .copied()
+            .unwrap_or_default();
         self.pick(name.into(), format!("{month}月"))
     }
 
@@ -57,7 +62,10 @@ impl Words {
 
     /// Series left out because there are too many.
     pub fn series_left_out(self, shown: usize, total: usize) -> String {
-        self.pick(format!("{shown} of {total} series are shown."), format!("仅显示 {total} 个系列中的 {shown} 个。"))
+        self.pick(
+            format!("{shown} of {total} series are shown."),
+            format!("仅显示 {total} 个系列中的 {shown} 个。"),
+        )
     }
 
     /// In place of a bar that has no value.
@@ -68,7 +76,10 @@ impl Words {
     /// Grey lines.
     pub fn in_grey(self, count: usize) -> String {
         let noun = if count == 1 { "series" } else { "other series" };
-        self.pick(format!("In grey: {count} {noun}."), format!("灰色：其余 {count} 个系列。"))
+        self.pick(
+            format!("In grey: {count} {noun}."),
+            format!("灰色：其余 {count} 个系列。"),
+        )
     }
 
     /// Name of the histogram's value axis if none was given.

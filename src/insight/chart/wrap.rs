@@ -70,7 +70,10 @@ pub(super) fn ellipsize(text: &str, face: Face, width: f64, fonts: &Fonts) -> St
         return text.to_string();
     }
     let room = width - fonts.width("…", face.size, face.bold);
-    format!("{}…", longest_head(text, face, room, fonts).trim_end_matches([' ', ',', '.', '，', '、', '-']))
+    format!(
+        "{}…",
+        longest_head(text, face, room, fonts).trim_end_matches([' ', ',', '.', '，', '、', '-'])
+    )
 }
 
 fn fits(text: &str, face: Face, width: f64, fonts: &Fonts) -> bool {
@@ -79,7 +82,10 @@ fn fits(text: &str, face: Face, width: f64, fonts: &Fonts) -> bool {
 
 /// The longest beginning that fits, at least one character of it.
 fn longest_head<'a>(text: &'a str, face: Face, width: f64, fonts: &Fonts) -> &'a str {
-    let ends: Vec<usize> = text.char_indices().map(|(at, character)| at + character.len_utf8()).collect();
+    let ends: Vec<usize> = text
+        .char_indices()
+        .map(|(at, character)| at + character.len_utf8())
+        .collect();
     let fitting = ends.partition_point(|end| text.get(..*end).is_some_and(|head| fits(head, face, width, fonts)));
     let end = ends.get(fitting.saturating_sub(1)).copied().unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
@@ -130,7 +136,13 @@ mod tests {
 
     #[test]
     fn a_word_longer_than_the_line_is_broken() {
-        let lines = wrap("Donaudampfschifffahrtsgesellschaft", Face::regular(13.0), 80.0, 9, Fonts::embedded());
+        let lines = wrap(
+            "Donaudampfschifffahrtsgesellschaft",
+            Face::regular(13.0),
+            80.0,
+            9,
+            Fonts::embedded(),
+        );
         assert_eq!(lines.concat(), "Donaudampfschifffahrtsgesellschaft");
         assert!(lines.len() >= 3);
     }
