@@ -42,7 +42,7 @@ pub enum ConfigError {
         value: String,
         wanted: String,
     },
-    #[error("there is no connection `{name}`{}; or give a path or a URL", did_you_mean(.nearest, .known))]
+    #[error("there is no connection `{name}`{} A path or a URL will do as well", sentence(.nearest, .known))]
     UnknownConnection {
         name: String,
         nearest: Option<String>,
@@ -58,6 +58,11 @@ fn did_you_mean(nearest: &Option<String>, known: &[String]) -> String {
         None if known.is_empty() => String::new(),
         None => format!("; known are: {}", known.join(", ")),
     }
+}
+
+fn sentence(nearest: &Option<String>, known: &[String]) -> String {
+    let text = did_you_mean(nearest, known);
+    if text.ends_with('?') { text } else { text + "." }
 }
 
 /// What the command line said; `None` leaves the choice to the environment, the file and the defaults.

@@ -167,7 +167,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
 #[case("[batch]\njobs = 0\n", "jobs is `0`, but it must be at least 1")]
 #[case(
     "db = \"shopp\"\n[connections.shop]\nurl = \"x\"\n",
-    "there is no connection `shopp`; did you mean `shop`?; or give a path or a URL"
+    "there is no connection `shopp`; did you mean `shop`? A path or a URL will do as well"
 )]
 #[case(
     "db = \"shop\"\n[connections.shop]\nurl_env = \"SHOP\"\n",

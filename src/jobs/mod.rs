@@ -1,1 +1,3 @@
 //! Many questions at once: batches, evaluation, verification.
+
+pub mod batch;
