@@ -1,11 +1,67 @@
 //! The report: plain rows in, markdown out. Knows nothing of engines, models or sessions, and reads no clock.
 
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::insight::evidence::Evidence;
 use crate::insight::metrics::Derived;
 use crate::text::Language;
+
+mod body;
+pub mod escape;
+mod json;
+pub mod table;
+#[cfg(test)]
+mod tests;
+mod view;
+mod words;
+
+pub use json::ReportJson;
+
+const TEMPLATE: &str = include_str!("report.md.j2");
+
+/// Why no report was written.
+#[derive(Debug, thiserror::Error)]
+#[error("the report's template cannot be filled in: {0:#}")]
+pub struct ReportError(#[from] minijinja::Error);
+
+/// The report as markdown. The same input gives the same bytes.
+///
+/// Unverified numbers of the answer get a `†` and a footnote; charts that the answer does not place come after it.
+///
+/// # Errors
+/// When the template is faulty, which a test rules out for every kind of report.
+pub fn render(input: &ReportInput) -> Result<String, ReportError> {
+    let mut environment = minijinja::Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report.md", TEMPLATE)?;
+    let rendered = environment
+        .get_template("report.md")?
+        .render(Serde(view::View::of(input)))?;
+    Ok(tidy(&rendered))
+}
+
+/// At most one empty line in a row outside code, none at the start, one line break at the end.
+fn tidy(markdown: &str) -> String {
+    let mut tidy = String::with_capacity(markdown.len());
+    let mut in_code = false;
+    let mut was_empty = true;
+    for line in markdown.lines() {
+        in_code ^= line.starts_with("```");
+        let is_empty = line.trim().is_empty();
+        if is_empty && was_empty && !in_code {
+            continue;
+        }
+        was_empty = is_empty;
+        tidy.push_str(if in_code { line } else { line.trim_end() });
+        tidy.push('\n');
+    }
+    tidy.truncate(tidy.trim_end().len());
+    tidy.push('\n');
+    tidy
+}
 
 /// The version of the JSON form of a report.
 pub const REPORT_VERSION: u32 = 1;
