@@ -37,7 +37,11 @@ pub fn paragraph(text: &str) -> String {
     if digits > 0 && rest.starts_with(['.', ')']) {
         return format!("{number}\\{rest}");
     }
-    if escaped.starts_with(['#', '-', '+', '=']) { format!("\\{escaped}") } else { escaped }
+    if escaped.starts_with(['#', '-', '+', '=']) {
+        format!("\\{escaped}")
+    } else {
+        escaped
+    }
 }
 
 /// `code` in a fenced block that nothing in it can close.

@@ -48,7 +48,13 @@ fn input(language: Language, answer: &str) -> ReportInput {
         source: "q1".to_owned(),
         file: None,
     });
-    let evidence = bind(BindInput { question: "", answer, results: &results, derived: &derived, charts: &charts });
+    let evidence = bind(BindInput {
+        question: "",
+        answer,
+        results: &results,
+        derived: &derived,
+        charts: &charts,
+    });
     let pick = |english: &str, chinese: &str| language.pick(english, chinese).to_owned();
     ReportInput {
         question: pick("analyze Aug 2005 employee sales", "分析 2005 年 8 月的员工销售业绩"),

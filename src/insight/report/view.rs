@@ -106,7 +106,9 @@ fn notice(input: &ReportInput) -> Option<String> {
 
 fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 fn plan(input: &ReportInput, words: &Words) -> Option<String> {
@@ -200,12 +202,18 @@ fn caveats(input: &ReportInput) -> Vec<String> {
 fn query(query: &QueryUsed, words: &Words) -> Query {
     let rows = grouped(&query.row_count.to_string());
     let more = if query.truncated { "+" } else { "" };
-    let elapsed = query.elapsed_ms.map_or_else(String::new, |elapsed| format!(", {elapsed} ms"));
+    let elapsed = query
+        .elapsed_ms
+        .map_or_else(String::new, |elapsed| format!(", {elapsed} ms"));
     let size = format!("{rows}{more} {}{elapsed}", words.rows);
     let title = paragraph(&query.title);
     Query {
         id: query.id.clone(),
-        title: if title.is_empty() { size } else { format!("{title}{}{size}{}", words.open, words.close) },
+        title: if title.is_empty() {
+            size
+        } else {
+            format!("{title}{}{size}{}", words.open, words.close)
+        },
         sql: fenced(&query.sql, "sql"),
         lints: query.lints.iter().map(|lint| inline(lint)).collect(),
     }

@@ -242,7 +242,9 @@ pub(super) fn evidence_words(counts: crate::insight::evidence::Counts, language:
                 1 => "1 has no source and is marked †".to_owned(),
                 _ => format!("{unverified} have no source and are marked †"),
             };
-            format!("{bound} of the answer's {figures} numbers equal a cell, count or formula of a result{elsewhere}; {without}.")
+            format!(
+                "{bound} of the answer's {figures} numbers equal a cell, count or formula of a result{elsewhere}; {without}."
+            )
         }
         Language::Chinese => {
             let elsewhere = if nearby > 0 {
