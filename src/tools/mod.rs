@@ -4,7 +4,12 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+mod args;
+pub mod metric_compute;
+pub mod query_compose;
 pub mod registry;
+pub mod sql_execute;
+pub mod sql_validate;
 pub mod todo_write;
 pub mod workbench;
 
@@ -41,6 +46,19 @@ pub struct Reply {
     pub artifacts: Vec<(String, crate::session::event::ArtifactKind, String)>,
     /// The plan as it is stored now, where the call changed it.
     pub plan: Option<crate::session::todo::PlanChange>,
+}
+
+impl Reply {
+    /// A reply whose text is `value` as compact JSON.
+    pub fn json(value: &impl serde::Serialize, summary: impl Into<String>) -> Result<Self, ToolError> {
+        let text = serde_json::to_string(value).map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+        Ok(Self {
+            text,
+            summary: summary.into(),
+            artifacts: Vec::new(),
+            plan: None,
+        })
+    }
 }
 
 /// Why a call failed, in the three ways a model can act on.
