@@ -5,6 +5,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 mod args;
+pub mod chart;
 pub mod metric_compute;
 pub mod query_compose;
 pub mod registry;

@@ -108,7 +108,7 @@ impl Tool for SqlExecute {
         let fetched = run(at, &checked, &call.cancel).await?;
         let result = ResultSet::new(id, checked.text(), fetched);
         let path = result
-            .save(&at.results_folder())
+            .save(&at.folders.results)
             .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
         let notes = notes(&result, at);
         let run = Arc::new(QueryRun {

@@ -1,0 +1,336 @@
+//! `chart`: draws a result or derived table as SVG and PNG.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use polars::prelude::DataFrame;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::insight::chart::{
+    Annotation, ChartKind, ChartSpec, Fonts, ReferenceLine, Scale, Series, Unit, XAxis, YAxis, draw,
+};
+use crate::session::event::ArtifactKind;
+use crate::session::store::write_whole;
+use crate::time::Grain;
+use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
+
+/// What the model sends.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Id of the result (`q1`) or derived table (`m1`) to draw.
+    pub source: String,
+    pub kind: ChartKind,
+    /// The finding, as a sentence: "Jon Stephens sold most in August 2005".
+    pub title: String,
+    /// What is measured, where and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtitle: Option<String>,
+    /// Column along x: names, periods or (scatter) numbers. Not needed for a histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+    /// Column or columns of values.
+    pub y: Vec<String>,
+    /// Names of the series in the legend, in the order of `y`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series_names: Vec<String>,
+    /// Column whose values tell series apart, where `y` is one column and the result is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Length of the periods in `x`, where it is time: day, week, month, quarter or year.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grain: Option<Grain>,
+    /// Unit of the values.
+    #[serde(default)]
+    pub unit: Unit,
+    /// Name of the measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y_label: Option<String>,
+    /// Names to put in the accent colour.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub highlight: Vec<String>,
+    /// Short remarks at a category.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<Annotation>,
+    /// Fixed values to draw as lines, such as a target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference_lines: Vec<ReferenceLine>,
+    /// What a reader must know about the numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What the model is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// `c1`, `c2`, …: place it in the answer as `[c1]` on a line of its own.
+    pub id: String,
+    pub title: String,
+    pub source: String,
+    pub svg: String,
+    pub png: String,
+}
+
+/// A chart that was drawn.
+#[derive(Debug, Clone)]
+pub struct ChartMade {
+    pub id: String,
+    /// The result or derived table that it draws.
+    pub source: String,
+    pub spec: ChartSpec,
+    /// Paths relative to the session's root.
+    pub svg: String,
+    pub png: String,
+}
+
+/// The tool.
+pub struct Chart;
+
+#[async_trait]
+impl Tool for Chart {
+    fn name(&self) -> &'static str {
+        "chart"
+    }
+
+    fn description(&self) -> &'static str {
+        "Draws a result by its id: bar (rankings), grouped_bar (two periods), line and multi_line (time), share, scatter, \
+         histogram. Gives an id (c1, c2, …): put [c1] on a line of its own where the chart belongs in the answer."
+    }
+
+    fn schema(&self) -> Value {
+        args::schema::<Args>()
+    }
+
+    fn artifact_prefix(&self) -> Option<char> {
+        Some('c')
+    }
+
+    async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        let args: Args = args::parse(self.name(), call.arguments)?;
+        let id = call
+            .artifact_id
+            .ok_or_else(|| ToolError::CannotBeDone("no id was given for the chart".into()))?;
+        let frame = at.frame(&args.source)?;
+        let spec = specification(&args, &frame, at)?;
+        let charts = at.folders.charts.clone();
+        let to_draw = spec.clone();
+        let drawn = tokio::task::spawn_blocking(move || draw(&to_draw, Fonts::embedded()))
+            .await
+            .map_err(|error| ToolError::CannotBeDone(format!("the drawing ended early: {error}")))?
+            .map_err(|error| ToolError::FixTheCall(format!("chart: {error}")))?;
+        let (svg, png) = (charts.join(format!("{id}.svg")), charts.join(format!("{id}.png")));
+        write_whole(&svg, drawn.svg.as_bytes())
+            .and_then(|()| write_whole(&png, &drawn.png))
+            .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+        let made = ChartMade {
+            id: id.clone(),
+            source: args.source.clone(),
+            spec,
+            svg: at.relative(&svg),
+            png: at.relative(&png),
+        };
+        let told = Drawn {
+            id: id.clone(),
+            title: args.title,
+            source: args.source,
+            svg: made.svg.clone(),
+            png: made.png.clone(),
+        };
+        let mut reply = Reply::json(&told, format!("{id}: {} of {}", made.spec.kind.name(), made.source))?;
+        reply.artifacts = vec![(id, ArtifactKind::Chart, made.svg.clone())];
+        at.remember_chart(Arc::new(made));
+        Ok(reply)
+    }
+}
+
+fn specification(args: &Args, frame: &DataFrame, at: &Workbench) -> Result<ChartSpec, ToolError> {
+    let data = match args.kind {
+        ChartKind::Histogram => histogram(args, frame)?,
+        ChartKind::Scatter => scatter(args, frame)?,
+        ChartKind::Bar | ChartKind::GroupedBar | ChartKind::Line | ChartKind::MultiLine | ChartKind::Share => {
+            categories(args, frame)?
+        }
+    };
+    let scale = match (args.kind, args.grain) {
+        (ChartKind::Histogram | ChartKind::Scatter, _) => Scale::Number,
+        (_, Some(grain)) => Scale::Time { grain },
+        (_, None) => Scale::Category,
+    };
+    Ok(ChartSpec {
+        kind: args.kind,
+        title: args.title.clone(),
+        subtitle: args.subtitle.clone(),
+        x: XAxis {
+            label: match args.kind {
+                ChartKind::Scatter => args.x.clone(),
+                _ => None,
+            },
+            scale,
+            unit: match args.kind {
+                ChartKind::Histogram => args.unit.clone(),
+                _ => Unit::Plain,
+            },
+        },
+        y: YAxis {
+            label: args.y_label.clone(),
+            unit: args.unit.clone(),
+        },
+        categories: data.categories,
+        series: data.series,
+        highlight: args.highlight.clone(),
+        annotations: args.annotations.clone(),
+        reference_lines: args.reference_lines.clone(),
+        note: args.note.clone(),
+        source: Some(format!("{}, {}", at.catalog.database, args.source)),
+        language: at.language,
+    })
+}
+
+struct ChartData {
+    categories: Vec<String>,
+    series: Vec<Series>,
+}
+
+/// Categories along x: one series for each column of `y`, or for each value of the `series` column.
+fn categories(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
+    let Some(x) = &args.x else {
+        return Err(ToolError::FixTheCall(format!("chart: `x` is missing; columns: {}", columns(frame))));
+    };
+    let labels = texts(frame, x)?;
+    let mut categories: Vec<String> = Vec::new();
+    for label in &labels {
+        if !categories.contains(label) {
+            categories.push(label.clone());
+        }
+    }
+    let series = match &args.series {
+        None => {
+            if categories.len() < labels.len() {
+                return Err(ToolError::FixTheCall(format!(
+                    "chart: column `{x}` repeats values; name the column that tells the series apart as `series`, or aggregate first"
+                )));
+            }
+            args.y
+                .iter()
+                .enumerate()
+                .map(|(at, y)| {
+                    let name = args.series_names.get(at).unwrap_or(y);
+                    Ok(Series::values(name.clone(), numbers(frame, y)?))
+                })
+                .collect::<Result<Vec<_>, ToolError>>()?
+        }
+        Some(by) => split(&labels, &categories, &texts(frame, by)?, &numbers(frame, one(&args.y)?)?),
+    };
+    Ok(ChartData { categories, series })
+}
+
+/// A long result as one series per name; missing combinations are gaps.
+fn split(labels: &[String], categories: &[String], names: &[String], values: &[Option<f64>]) -> Vec<Series> {
+    let mut series: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+    for ((label, name), value) in labels.iter().zip(names).zip(values) {
+        let at = match series.iter().position(|(known, _)| known == name) {
+            Some(at) => at,
+            None => {
+                series.push((name.clone(), vec![None; categories.len()]));
+                series.len() - 1
+            }
+        };
+        let place = categories.iter().position(|category| category == label);
+        let slot = place.and_then(|place| series.get_mut(at).and_then(|(_, values)| values.get_mut(place)));
+        if let Some(slot) = slot {
+            *slot = *value;
+        }
+    }
+    series
+        .into_iter()
+        .map(|(name, values)| Series::values(name, values))
+        .collect()
+}
+
+fn histogram(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
+    let y = one(&args.y)?;
+    Ok(ChartData {
+        categories: Vec::new(),
+        series: vec![Series::values(y, numbers(frame, y)?)],
+    })
+}
+
+fn scatter(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
+    let Some(x) = &args.x else {
+        return Err(ToolError::FixTheCall(format!("chart: `x` is missing; columns: {}", columns(frame))));
+    };
+    let y = one(&args.y)?;
+    let labels = args.series.as_ref().map(|column| texts(frame, column)).transpose()?;
+    let points = numbers(frame, x)?
+        .into_iter()
+        .zip(numbers(frame, y)?)
+        .enumerate()
+        .filter_map(|(at, (x, y))| {
+            Some(crate::insight::chart::Point {
+                x: x?,
+                y: y?,
+                label: labels.as_ref().and_then(|labels| labels.get(at).cloned()),
+            })
+        })
+        .collect();
+    Ok(ChartData {
+        categories: Vec::new(),
+        series: vec![Series {
+            name: y.to_owned(),
+            data: crate::insight::chart::Data::Points(points),
+        }],
+    })
+}
+
+fn one(y: &[String]) -> Result<&str, ToolError> {
+    match y {
+        [only] => Ok(only),
+        _ => Err(ToolError::FixTheCall("chart: `y` must name exactly one column here".into())),
+    }
+}
+
+fn columns(frame: &DataFrame) -> String {
+    frame
+        .get_column_names()
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn column<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a polars::prelude::Column, ToolError> {
+    frame
+        .column(name)
+        .map_err(|_| ToolError::FixTheCall(format!("chart: no column `{name}`; there are {}", columns(frame))))
+}
+
+fn texts(frame: &DataFrame, name: &str) -> Result<Vec<String>, ToolError> {
+    let column = column(frame, name)?;
+    (0..column.len())
+        .map(|at| {
+            let value = column
+                .get(at)
+                .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+            Ok(match value {
+                polars::prelude::AnyValue::Null => "—".to_owned(),
+                polars::prelude::AnyValue::String(text) => text.to_owned(),
+                other => other.to_string(),
+            })
+        })
+        .collect()
+}
+
+fn numbers(frame: &DataFrame, name: &str) -> Result<Vec<Option<f64>>, ToolError> {
+    let column = column(frame, name)?;
+    let floats = column.cast(&polars::prelude::DataType::Float64);
+    let floats = floats.map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+    if floats.null_count() > column.null_count() {
+        return Err(ToolError::FixTheCall(format!(
+            "chart: column `{name}` holds text that is no number"
+        )));
+    }
+    let floats = floats.f64().map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+    Ok(floats.iter().collect())
+}
