@@ -3,3 +3,4 @@
 pub mod query;
 pub mod question;
 pub mod semantic;
+pub mod surroundings;

@@ -62,6 +62,29 @@ pub struct Args {
     pub note: Option<String>,
 }
 
+impl Args {
+    /// A chart of the columns `y` of `source`, with everything else left out.
+    pub fn new(source: impl Into<String>, kind: ChartKind, title: impl Into<String>, y: Vec<String>) -> Self {
+        Self {
+            source: source.into(),
+            kind,
+            title: title.into(),
+            subtitle: None,
+            x: None,
+            y,
+            series_names: Vec::new(),
+            series: None,
+            grain: None,
+            unit: Unit::Plain,
+            y_label: None,
+            highlight: Vec::new(),
+            annotations: Vec::new(),
+            reference_lines: Vec::new(),
+            note: None,
+        }
+    }
+}
+
 /// What the model is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
