@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::chat::{Message, Role};
+use crate::model::chat::{Arguments, Message, Role, ToolCall};
 
 /// The history of a run, with replies found by the call that they answer.
 pub struct Transcript<'a> {
@@ -10,7 +10,7 @@ pub struct Transcript<'a> {
     replies: HashMap<&'a str, Reply<'a>>,
     /// Arguments of the last TodoWrite that was accepted.
     last_plan: Option<&'a serde_json::Value>,
-    calls: usize,
+    calls: Vec<&'a ToolCall>,
 }
 
 /// What a call came back with.
@@ -39,21 +39,21 @@ impl<'a> Transcript<'a> {
                 Some((id, reply))
             })
             .collect();
-        let calls = current.iter().flat_map(|message| &message.tool_calls);
+        let calls: Vec<&ToolCall> = current.iter().flat_map(|message| &message.tool_calls).collect();
         let last_plan = calls
-            .clone()
-            .filter(|call| call.name == "TodoWrite")
+            .iter()
+            .filter(|call| call.name == crate::tools::todo_write::NAME)
             .filter(|call| replies.get(call.id.as_str()).is_some_and(|reply| !reply.is_error))
             .filter_map(|call| match &call.arguments {
-                crate::model::chat::Arguments::Parsed(arguments) => Some(arguments),
-                crate::model::chat::Arguments::Malformed { .. } => None,
+                Arguments::Parsed(arguments) => Some(arguments),
+                Arguments::Malformed { .. } => None,
             })
             .last();
         Self {
             question: current.first().map(|message| message.text.as_str()).unwrap_or_default(),
             replies,
             last_plan,
-            calls: calls.count(),
+            calls,
         }
     }
 
@@ -73,7 +73,15 @@ impl<'a> Transcript<'a> {
 
     /// How many calls were made since the question.
     pub fn calls(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Was the same call made and refused?
+    pub fn refused(&self, tool: &str, arguments: &Arguments) -> bool {
         self.calls
+            .iter()
+            .filter(|call| call.name == tool && &call.arguments == arguments)
+            .any(|call| self.reply(&call.id).is_some_and(|reply| reply.is_error))
     }
 }
 
@@ -87,7 +95,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::chat::{Arguments, ToolCall};
 
     fn call(id: &str, name: &str) -> ToolCall {
         ToolCall {

@@ -6,9 +6,11 @@ use tokio_util::sync::CancellationToken;
 
 mod args;
 pub mod chart;
+pub mod glossary;
 pub mod metric_compute;
 pub mod query_compose;
 pub mod registry;
+pub mod schema_probe;
 pub mod sql_execute;
 pub mod sql_validate;
 pub mod todo_write;
