@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
-use crate::warehouse::catalog::{Column, DataType, KeySource, Role, SearchIndex, Table, TableKind, close_over_keys};
+use crate::warehouse::catalog::search::{SearchIndex, close_over_keys};
+use crate::warehouse::catalog::{Column, DataType, KeySource, Role, Table, TableKind};
 
 /// Tables that are described when none is named; the rest is listed by name.
 const MOST_TABLES: usize = 8;

@@ -10,12 +10,12 @@ use crate::insight::metrics::{Cell, Derived};
 use crate::meaning::query::{Compiled, Query};
 use crate::meaning::semantic::Model;
 use crate::session::store::write_whole;
-use crate::session::todo::{DEFAULT_MAX_ITEMS, SharedPlan, TodoList};
 use crate::text::Language;
 use crate::time::TimeContext;
 use crate::tools::ToolError;
 use crate::tools::chart::ChartMade;
-use crate::warehouse::catalog::{Catalog, ValueIndex};
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::values::ValueIndex;
 use crate::warehouse::engine::{Engine, RunLimits};
 use crate::warehouse::fetch::ResultSet;
 use crate::warehouse::sql::Lint;
@@ -40,7 +40,6 @@ pub struct Workbench {
     pub language: Language,
     pub limits: RunLimits,
     pub folders: Folders,
-    pub plan: SharedPlan,
     made: Mutex<Made>,
 }
 
@@ -82,8 +81,6 @@ pub struct Setup {
     pub language: Language,
     pub limits: RunLimits,
     pub folders: Folders,
-    /// Most items that a plan may have; `None` for the default.
-    pub plan_items: Option<usize>,
 }
 
 impl Workbench {
@@ -97,7 +94,6 @@ impl Workbench {
             language: setup.language,
             limits: setup.limits,
             folders: setup.folders,
-            plan: SharedPlan::new(TodoList::new(setup.plan_items.unwrap_or(DEFAULT_MAX_ITEMS))),
             made: Mutex::new(Made::default()),
         }
     }

@@ -1,0 +1,123 @@
+//! Options that several commands share, and the configuration that comes of them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+
+use crate::config::{Config, Overrides};
+use crate::faces::cli::Failure;
+use crate::jobs::database::Source;
+use crate::text::Language;
+use crate::time::parse_date;
+
+/// Which database, which model, and within which bounds.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Shared {
+    /// Database: a SQLite file, a URL, or a connection named in analyst.toml; the sample sales database if left out
+    #[arg(long, value_name = "DB")]
+    pub db: Option<String>,
+    /// Semantic model (Apache Ossie YAML or JSON); drafted from the database if left out
+    #[arg(long, value_name = "FILE")]
+    pub semantic: Option<PathBuf>,
+    /// builtin, openai:NAME or anthropic:NAME
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// The day that counts as today, such as 2005-08-31
+    #[arg(long, value_name = "DATE")]
+    pub as_of: Option<String>,
+    /// Language of the report; the question's if left out
+    #[arg(long, value_name = "LANGUAGE")]
+    pub language: Option<Tongue>,
+    /// Offer no TodoWrite tool
+    #[arg(long)]
+    pub no_plan: bool,
+    /// Turns of the model
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u32>,
+    /// Tokens, input and output together
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// Seconds for one question
+    #[arg(long, value_name = "N")]
+    pub max_seconds: Option<u64>,
+    /// Rows of one result
+    #[arg(long, value_name = "N")]
+    pub max_rows: Option<u64>,
+    /// Folder for report, charts, results and evidence; .analyst/sessions/… if left out
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Configuration file; ./analyst.toml if left out
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Say nothing on the way
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Languages of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tongue {
+    En,
+    Zh,
+}
+
+impl From<Tongue> for Language {
+    fn from(tongue: Tongue) -> Self {
+        match tongue {
+            Tongue::En => Language::English,
+            Tongue::Zh => Language::Chinese,
+        }
+    }
+}
+
+impl Shared {
+    /// The configuration of flags, environment, file and defaults.
+    pub fn resolve(&self, jobs: Option<usize>) -> Result<Config, Failure> {
+        let overrides = Overrides {
+            config: self.config.clone(),
+            model: self.model.clone(),
+            db: self.db.clone(),
+            semantic: self.semantic.clone(),
+            as_of: self.as_of.as_deref().map(as_of).transpose()?,
+            language: self.language.map(Language::from),
+            plan_enabled: self.no_plan.then_some(false),
+            max_turns: self.max_turns,
+            max_tokens: self.max_tokens,
+            max_seconds: self.max_seconds,
+            max_rows: self.max_rows,
+            jobs,
+            out: self.out.clone(),
+            ..Overrides::default()
+        };
+        let folder = std::env::current_dir()
+            .map_err(|error| Failure::failed(format!("cannot tell the current folder: {error}")))?;
+        Ok(Config::resolve(overrides, &folder, &variable)?)
+    }
+}
+
+/// Reads the environment.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn as_of(text: &str) -> Result<Date, Failure> {
+    parse_date(text)
+        .map_err(|_| Failure::usage(format!("--as-of `{text}` is no date; write it as 2005-08-31")))
+}
+
+/// The database that the configuration chose.
+pub fn source(config: &Config) -> Source {
+    match &config.db {
+        None => Source::Sample,
+        Some(connection) => Source::Given {
+            url: connection.url.clone(),
+            semantic: config.semantic_path().map(PathBuf::from),
+        },
+    }
+}
+
+/// The calendar's today, read once a command.
+pub fn today() -> Date {
+    jiff::Zoned::now().date()
+}

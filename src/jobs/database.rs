@@ -1,0 +1,177 @@
+//! An open database with everything that reading questions on it needs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use tokio_util::sync::CancellationToken;
+
+use crate::demo::{self, DemoError};
+use crate::meaning::semantic::{self, FieldRef, MetricKind, Model, SemanticError};
+use crate::time::{TimeContext, Window, parse_date};
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::values::ValueIndex;
+use crate::warehouse::engine::{Engine, EngineError, Target, TargetError};
+use crate::warehouse::profile;
+
+/// What to open, and what is known about its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The sample sales database, written on first use.
+    Sample,
+    /// A path or URL, with the semantic model's file where there is one.
+    Given { url: String, semantic: Option<PathBuf> },
+}
+
+/// An open database. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Database {
+    pub engine: Engine,
+    pub catalog: Arc<Catalog>,
+    pub model: Arc<Model>,
+    pub values: Arc<ValueIndex>,
+    /// The days that its facts cover, where known.
+    pub data: Option<Window>,
+    /// How reports name it; holds no password.
+    pub name: String,
+    /// How long each part of opening took, in order.
+    pub timings: Vec<(&'static str, std::time::Duration)>,
+}
+
+/// Why a database could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("cannot read the semantic model {}: {problem}", .path.display())]
+    Semantic { path: PathBuf, problem: String },
+    #[error("{name} has no tables; choose a database with data in it")]
+    Empty { name: String },
+}
+
+impl Database {
+    /// Opens `source`, reads and measures its catalog, and loads its semantic model or drafts one.
+    pub async fn open(source: &Source, cancel: &CancellationToken) -> Result<Self, DatabaseError> {
+        let mut clock = Clock::start();
+        let (target, semantic, name) = match source {
+            Source::Sample => {
+                let path = tokio::task::spawn_blocking(demo::cached)
+                    .await
+                    .map_err(|error| EngineError::Interrupted(error.to_string()))??;
+                clock.lap("sample database");
+                (
+                    Target::Sqlite(path),
+                    Some(Semantics::Sample),
+                    Some(demo::DATABASE_NAME.to_owned()),
+                )
+            }
+            Source::Given { url, semantic } => {
+                (Target::parse(url)?, semantic.clone().map(Semantics::File), None)
+            }
+        };
+        let engine = Engine::connect(&target).await?;
+        let mut catalog = engine.introspect().await?;
+        clock.lap("introspect");
+        let name = name.unwrap_or_else(|| engine.display());
+        if catalog.tables.is_empty() {
+            return Err(DatabaseError::Empty { name });
+        }
+        let values = profile::survey(&engine, &mut catalog, cancel).await?;
+        clock.lap("profile");
+        let model = match semantic {
+            None => semantic::draft(&catalog),
+            Some(semantics) => semantics.load(&catalog)?,
+        };
+        clock.lap("semantic model");
+        Ok(Self {
+            data: data_window(&model, &catalog),
+            engine,
+            catalog: Arc::new(catalog),
+            model: Arc::new(model),
+            values: Arc::new(values),
+            name,
+            timings: clock.laps,
+        })
+    }
+
+    /// What "today" and relative dates mean here.
+    pub fn time(&self, as_of: Option<Date>, today: Date) -> TimeContext {
+        TimeContext::resolve(as_of, today, self.data)
+    }
+}
+
+/// Measures the parts of a job.
+struct Clock {
+    last: std::time::Instant,
+    laps: Vec<(&'static str, std::time::Duration)>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            last: std::time::Instant::now(),
+            laps: Vec::new(),
+        }
+    }
+    fn lap(&mut self, part: &'static str) {
+        self.laps.push((part, self.last.elapsed()));
+        self.last = std::time::Instant::now();
+    }
+}
+
+/// Where a semantic model is written down.
+enum Semantics {
+    Sample,
+    File(PathBuf),
+}
+
+impl Semantics {
+    fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
+        let (text, path) = match self {
+            Semantics::Sample => (demo::SEMANTIC_YAML.to_owned(), Path::new("fixtures/sales/semantic.yaml")),
+            Semantics::File(path) => {
+                let text = std::fs::read_to_string(path).map_err(|error| DatabaseError::Semantic {
+                    path: path.clone(),
+                    problem: error.to_string(),
+                })?;
+                (text, path.as_path())
+            }
+        };
+        let load = |text: &str| -> Result<Model, SemanticError> { semantic::load(text, catalog) };
+        load(&text).map_err(|error| DatabaseError::Semantic {
+            path: path.to_owned(),
+            problem: error.to_string(),
+        })
+    }
+}
+
+/// From the first to the last day of the facts that the model's metrics are about; targets and plans may lie ahead.
+fn data_window(model: &Model, catalog: &Catalog) -> Option<Window> {
+    let fields = model.metrics.iter().filter(|metric| metric.target_of.is_none()).filter_map(|metric| match &metric.kind {
+        MetricKind::Simple { dataset, time, .. } => time.clone().or_else(|| {
+            let dataset = model.dataset(dataset)?;
+            Some(FieldRef::new(dataset.name.clone(), dataset.time.clone()?))
+        }),
+        MetricKind::Ratio { .. } | MetricKind::Derived { .. } => None,
+    });
+    let days = fields.filter_map(|field| days_of(&field, model, catalog));
+    days.reduce(|a, b| a.hull(&b))
+}
+
+/// The days between a time field's smallest and largest value.
+fn days_of(field: &FieldRef, model: &Model, catalog: &Catalog) -> Option<Window> {
+    let (dataset, field) = model.field(field)?;
+    let semantic::Source::Table { schema, name } = &dataset.source else {
+        return None;
+    };
+    let column = catalog
+        .table_in(schema.as_deref(), name)?
+        .column(field.column.as_deref()?)?;
+    let profile = column.profile.as_ref()?;
+    let day = |text: &String| parse_date(text.get(..10)?).ok();
+    Window::inclusive(day(profile.min.as_ref()?)?, day(profile.max.as_ref()?)?)
+}
