@@ -37,6 +37,8 @@ use crate::warehouse::engine::RunLimits;
 
 /// Tables named in the database brief of the prompt; `schema_probe` finds the others.
 const BRIEF_TABLES: usize = 40;
+/// The skill whose body is part of every prompt.
+const MAIN_SKILL: &str = "data-analysis";
 /// The longest question that is taken: what is longer is a document, not a question.
 pub const LONGEST_QUESTION: usize = 20_000;
 
@@ -223,8 +225,17 @@ pub fn registry(plan: &SharedPlan, with_plan: bool) -> Registry {
 
 fn prompt(job: &Job<'_>, bench: &Workbench) -> PromptParts {
     PromptParts {
-        skill: job.skills.main(),
-        other_skills: job.skills.others(),
+        skill: job
+            .skills
+            .get(MAIN_SKILL)
+            .ok()
+            .map(|skill| (skill.name.clone(), skill.body.clone())),
+        other_skills: job
+            .skills
+            .iter()
+            .filter(|skill| skill.name != MAIN_SKILL)
+            .map(|skill| (skill.name.clone(), skill.description.clone()))
+            .collect(),
         database_brief: brief(job.database),
         as_of: bench.time.as_of.date.to_string(),
         language: bench.language,

@@ -11,6 +11,7 @@ pub mod metric_compute;
 pub mod query_compose;
 pub mod registry;
 pub mod schema_probe;
+pub mod skill;
 pub mod sql_execute;
 pub mod sql_validate;
 pub mod todo_write;

@@ -10,6 +10,7 @@ use crate::insight::metrics::{Cell, Derived};
 use crate::meaning::query::{Compiled, Query};
 use crate::meaning::semantic::Model;
 use crate::session::store::write_whole;
+use crate::skill::Skills;
 use crate::text::Language;
 use crate::time::TimeContext;
 use crate::tools::ToolError;
@@ -40,6 +41,7 @@ pub struct Workbench {
     pub language: Language,
     pub limits: RunLimits,
     pub folders: Folders,
+    pub skills: Arc<Skills>,
     made: Mutex<Made>,
 }
 
@@ -81,6 +83,7 @@ pub struct Setup {
     pub language: Language,
     pub limits: RunLimits,
     pub folders: Folders,
+    pub skills: Arc<Skills>,
 }
 
 impl Workbench {
@@ -94,6 +97,7 @@ impl Workbench {
             language: setup.language,
             limits: setup.limits,
             folders: setup.folders,
+            skills: setup.skills,
             made: Mutex::new(Made::default()),
         }
     }

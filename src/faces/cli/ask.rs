@@ -16,7 +16,6 @@ use crate::jobs::answer::{Answered, Job, answer, check_question};
 use crate::jobs::database::Database;
 use crate::session::store::Session;
 use crate::session::timeline::Listener;
-use crate::skill::Skills;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -71,7 +70,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         database: &database,
         model: model.as_ref(),
         config: &config,
-        skills: Arc::new(Skills::discover(&std::env::current_dir().unwrap_or_default())),
+        skills: Arc::new(crate::faces::cli::options::skills()),
         today: today(),
         session: &session,
         listeners,
@@ -110,7 +109,7 @@ fn show(args: &Args, answered: &Answered) -> Result<(), Failure> {
     match args.format {
         Format::Markdown => print(answered.report.trim_end()),
         Format::Json => {
-            let object = ReportJson::new(&answered.input, &answered.report);
+            let object = ReportJson::new(answered.input.clone(), answered.report.clone());
             let text = serde_json::to_string_pretty(&object).map_err(|error| Failure::failed(error.to_string()))?;
             print(&text)
         }

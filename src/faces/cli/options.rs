@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use crate::config::{Config, Overrides};
 use crate::faces::cli::Failure;
 use crate::jobs::database::Source;
+use crate::skill::{Severity, Skills, user_folder};
 use crate::text::Language;
 use crate::time::parse_date;
 
@@ -119,5 +120,17 @@ pub fn source(config: &Config) -> Source {
 
 /// The calendar's today, read once a command.
 pub fn today() -> Date {
-    jiff::Zoned::now().date()
+    jiff::ZonedDateTime::now().date()
+}
+
+/// The skills of the project, the user and the binary; what is wrong with one is said on stderr.
+pub fn skills() -> Skills {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let skills = Skills::find(&folder, user_folder(&variable).as_deref());
+    for diagnostic in skills.diagnostics() {
+        if diagnostic.severity != Severity::Note {
+            eprintln!("analyst: {diagnostic}");
+        }
+    }
+    skills
 }

@@ -10,6 +10,7 @@ mod build;
 mod choose;
 mod cue;
 mod draft;
+mod glance;
 mod graph;
 mod judge;
 mod lexicon;
@@ -22,6 +23,7 @@ mod token;
 mod types;
 mod walk;
 
+pub use glance::{intents, window_of};
 pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
 
 use crate::meaning::query::Literal;
