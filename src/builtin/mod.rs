@@ -178,7 +178,6 @@ fn subject(reading: &Reading, explained: &Explained) -> Option<Subject> {
         around,
         filter: filter_of(reading),
         windows: Windows::around(current, &explained.time, asked),
-        time: explained.time,
         language: reading.language,
     })
 }

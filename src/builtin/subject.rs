@@ -20,7 +20,6 @@ pub struct Subject {
     pub around: Surroundings,
     pub filter: Option<Filter>,
     pub windows: Windows,
-    pub time: TimeContext,
     pub language: Language,
 }
 

@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::builtin::case::{Case, Fetched, Progress, Stop, optional};
 use crate::builtin::show;
 use crate::builtin::subject::{Subject, period_label};
-use crate::builtin::table::ReadDerived;
 use crate::insight::chart::ChartKind;
 use crate::insight::metrics::Derived;
 use crate::meaning::query::{ColumnKind, OrderBy, OrderKey, Query, Summary};
@@ -132,13 +131,5 @@ fn bar(subject: &Subject, rows: &Fetched, value: &str) -> ChartArgs {
         x: Some(label.to_owned()),
         unit: subject.chart_unit(),
         ..ChartArgs::new(rows.id(), ChartKind::Bar, title, vec![value.to_owned()])
-    }
-}
-
-impl Ranking {
-    /// The share of the group called `label`.
-    pub fn share_of(&self, label: &str) -> Option<f64> {
-        let row = self.share.all().find(|row| self.share.label(*row) == label)?;
-        self.share.value(row, "share")
     }
 }
