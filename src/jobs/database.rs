@@ -15,7 +15,7 @@ use crate::warehouse::engine::{Engine, EngineError, Target, TargetError};
 use crate::warehouse::profile;
 
 /// What to open, and what is known about its meaning.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The sample sales database, written on first use.
     Sample,
