@@ -32,7 +32,10 @@ use crate::tools::todo_write;
 pub const NAME: &str = "builtin";
 
 const LOOK: Step = Step {
-    content: ("Look up the terms and the tables of the question", "查清问题中的术语和相关数据表"),
+    content: (
+        "Look up the terms and the tables of the question",
+        "查清问题中的术语和相关数据表",
+    ),
     active: ("Looking up terms and tables", "正在查询术语和数据表"),
 };
 
@@ -158,10 +161,16 @@ fn with_notes(answer: &str, reading: &Reading) -> String {
 
 fn is_report(reading: &Reading) -> bool {
     let wants = |intent| reading.intents.contains(&intent);
-    let several = [Intent::Rank, Intent::Trend, Intent::Compare, Intent::Outliers, Intent::Share]
-        .into_iter()
-        .filter(|intent| wants(*intent))
-        .count();
+    let several = [
+        Intent::Rank,
+        Intent::Trend,
+        Intent::Compare,
+        Intent::Outliers,
+        Intent::Share,
+    ]
+    .into_iter()
+    .filter(|intent| wants(*intent))
+    .count();
     wants(Intent::Report) || wants(Intent::Why) || wants(Intent::Outliers) || several >= 3
 }
 
@@ -194,10 +203,16 @@ fn filter_of(reading: &Reading) -> Option<Filter> {
 fn needs_plan(question: &str) -> bool {
     let wanted = intents(question);
     let is = |intent| wanted.contains(&intent);
-    let several = [Intent::Rank, Intent::Trend, Intent::Compare, Intent::Share, Intent::Growth]
-        .into_iter()
-        .filter(|intent| is(*intent))
-        .count();
+    let several = [
+        Intent::Rank,
+        Intent::Trend,
+        Intent::Compare,
+        Intent::Share,
+        Intent::Growth,
+    ]
+    .into_iter()
+    .filter(|intent| is(*intent))
+    .count();
     is(Intent::Report) || is(Intent::Why) || is(Intent::Outliers) || several >= 3
 }
 

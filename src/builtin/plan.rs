@@ -70,7 +70,12 @@ mod tests {
     #[test]
     fn one_step_at_a_time_is_in_progress() {
         let list = todos(
-            &[(A, Stand::Done), (A, Stand::GivenUp), (A, Stand::Open), (A, Stand::Open)],
+            &[
+                (A, Stand::Done),
+                (A, Stand::GivenUp),
+                (A, Stand::Open),
+                (A, Stand::Open),
+            ],
             Language::English,
         );
         let statuses: Vec<&str> = list["todos"]

@@ -38,7 +38,10 @@ pub fn difference(delta: Option<f64>, metric: &Metric) -> String {
 
 /// A fraction as a signed percentage: `−15.2%`.
 pub fn change(fraction: Option<f64>) -> String {
-    fraction.map_or_else(|| "—".to_owned(), |fraction| text::signed_percent(fraction, PERCENT_PLACES))
+    fraction.map_or_else(
+        || "—".to_owned(),
+        |fraction| text::signed_percent(fraction, PERCENT_PLACES),
+    )
 }
 
 /// A fraction as a percentage: `49.2%`.
@@ -121,7 +124,13 @@ pub fn safe(text: &str) -> String {
 pub fn table(header: &[String], texts: usize, rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule: Vec<String> = (0..header.len())
-        .map(|at| if at < texts { "---".to_owned() } else { "---:".to_owned() })
+        .map(|at| {
+            if at < texts {
+                "---".to_owned()
+            } else {
+                "---:".to_owned()
+            }
+        })
         .collect();
     let mut out = line(header) + &line(&rule);
     for row in rows {

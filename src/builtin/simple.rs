@@ -225,7 +225,12 @@ impl Told<'_> {
             x: Some(x.to_owned()),
             grain: self.reading.grain.filter(|_| kind == ChartKind::Line),
             unit: show::axis_unit(&metric),
-            ..ChartArgs::new(self.rows.id(), kind, format!("{name}{when}"), vec![measure.name.clone()])
+            ..ChartArgs::new(
+                self.rows.id(),
+                kind,
+                format!("{name}{when}"),
+                vec![measure.name.clone()],
+            )
         })
     }
 
@@ -253,7 +258,10 @@ impl Told<'_> {
             return self.comparison(derived);
         }
         let measures = self.of_kind(ColumnKind::Measure);
-        let label = self.rows.label().and_then(|label| self.columns().iter().find(|column| column.name == label));
+        let label = self
+            .rows
+            .label()
+            .and_then(|label| self.columns().iter().find(|column| column.name == label));
         let when = self.when();
         let values: Vec<String> = measures
             .iter()
@@ -273,7 +281,9 @@ impl Told<'_> {
                 format!("**{values}**{when} [{id}]")
             }
             (_, Some(label), language) if self.wants(Intent::Rank) || self.rows.executed.row_count == 1 => {
-                let when = when.map(|when| language.pick(format!(" in {when}"), format!("（{when}）"))).unwrap_or_default();
+                let when = when
+                    .map(|when| language.pick(format!(" in {when}"), format!("（{when}）")))
+                    .unwrap_or_default();
                 format!("**{}** — {values}{when} [{id}]", self.shown(0, label))
             }
             (count, _, Language::English) if self.rows.executed.truncated => {
@@ -337,10 +347,15 @@ impl Told<'_> {
         let columns: Vec<&OutputColumn> = self
             .columns()
             .iter()
-            .filter(|column| !(summary && labelled > 0 && column.kind == ColumnKind::Key && self.rows.group().len() < 2))
+            .filter(|column| {
+                !(summary && labelled > 0 && column.kind == ColumnKind::Key && self.rows.group().len() < 2)
+            })
             .collect();
         let header: Vec<String> = columns.iter().map(|column| self.heading(column)).collect();
-        let texts = columns.iter().take_while(|column| column.kind != ColumnKind::Measure).count();
+        let texts = columns
+            .iter()
+            .take_while(|column| column.kind != ColumnKind::Measure)
+            .count();
         let count = self.rows.rows().min(MOST_ROWS);
         let rows: Vec<Vec<String>> = (0..count)
             .map(|row| columns.iter().map(|column| self.shown(row, column)).collect())

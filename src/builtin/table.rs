@@ -34,7 +34,8 @@ impl Fetched {
 
     /// The column that names the groups: the label, or the key where there is no label.
     pub fn label(&self) -> Option<&str> {
-        self.first(ColumnKind::Dimension).or_else(|| self.first(ColumnKind::Key))
+        self.first(ColumnKind::Dimension)
+            .or_else(|| self.first(ColumnKind::Key))
     }
 
     /// What tells the groups apart: the label alone, or key and label where two groups share a label.
@@ -104,7 +105,11 @@ fn read(value: &Value) -> Cell {
     match value {
         Value::Object(tagged) => match tagged.get("integer").or_else(|| tagged.get("decimal")) {
             Some(number) => serde_json::from_value(serde_json::json!({ "decimal": number })).unwrap_or_default(),
-            None => tagged.values().next().and_then(Value::as_str).map_or(Cell::Null, Cell::from),
+            None => tagged
+                .values()
+                .next()
+                .and_then(Value::as_str)
+                .map_or(Cell::Null, Cell::from),
         },
         Value::Bool(flag) => Cell::from(i64::from(*flag)),
         other => serde_json::from_value(other.clone()).unwrap_or_default(),

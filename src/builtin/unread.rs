@@ -19,7 +19,11 @@ pub fn abstain(not_read: &NotRead) -> String {
     }
     if !not_read.suggestions.is_empty() {
         let heading = language.pick("Questions that this database can answer:", "此数据库可以回答的问题：");
-        let lines: Vec<String> = not_read.suggestions.iter().map(|question| format!("- {question}")).collect();
+        let lines: Vec<String> = not_read
+            .suggestions
+            .iter()
+            .map(|question| format!("- {question}"))
+            .collect();
         out.push_str(&format!("\n\n{heading}\n\n{}", lines.join("\n")));
     }
     out
@@ -28,7 +32,10 @@ pub fn abstain(not_read: &NotRead) -> String {
 /// Two readings fit: which one is meant?
 pub fn clarify(first: &Reading, second: &Reading) -> String {
     let language = first.language;
-    let question = language.pick("The question can be read in two ways. Which one is meant?", "问题有两种理解，请确认是哪一种：");
+    let question = language.pick(
+        "The question can be read in two ways. Which one is meant?",
+        "问题有两种理解，请确认是哪一种：",
+    );
     format!(
         "<!-- outcome: clarify -->\n{question}\n\n1. {}\n2. {}",
         in_words(first),

@@ -69,9 +69,7 @@ impl Database {
                     Some(demo::DATABASE_NAME.to_owned()),
                 )
             }
-            Source::Given { url, semantic } => {
-                (Target::parse(url)?, semantic.clone().map(Semantics::File), None)
-            }
+            Source::Given { url, semantic } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
         };
         let engine = Engine::connect(&target).await?;
         let mut catalog = engine.introspect().await?;
@@ -132,7 +130,10 @@ enum Semantics {
 impl Semantics {
     fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
         let (text, path) = match self {
-            Semantics::Sample => (demo::SEMANTIC_YAML.to_owned(), Path::new("fixtures/sales/semantic.yaml")),
+            Semantics::Sample => (
+                demo::SEMANTIC_YAML.to_owned(),
+                Path::new("fixtures/sales/semantic.yaml"),
+            ),
             Semantics::File(path) => {
                 let text = std::fs::read_to_string(path).map_err(|error| DatabaseError::Semantic {
                     path: path.clone(),
@@ -151,13 +152,17 @@ impl Semantics {
 
 /// From the first to the last day of the facts that the model's metrics are about; targets and plans may lie ahead.
 fn data_window(model: &Model, catalog: &Catalog) -> Option<Window> {
-    let fields = model.metrics.iter().filter(|metric| metric.target_of.is_none()).filter_map(|metric| match &metric.kind {
-        MetricKind::Simple { dataset, time, .. } => time.clone().or_else(|| {
-            let dataset = model.dataset(dataset)?;
-            Some(FieldRef::new(dataset.name.clone(), dataset.time.clone()?))
-        }),
-        MetricKind::Ratio { .. } | MetricKind::Derived { .. } => None,
-    });
+    let fields = model
+        .metrics
+        .iter()
+        .filter(|metric| metric.target_of.is_none())
+        .filter_map(|metric| match &metric.kind {
+            MetricKind::Simple { dataset, time, .. } => time.clone().or_else(|| {
+                let dataset = model.dataset(dataset)?;
+                Some(FieldRef::new(dataset.name.clone(), dataset.time.clone()?))
+            }),
+            MetricKind::Ratio { .. } | MetricKind::Derived { .. } => None,
+        });
     let days = fields.filter_map(|field| days_of(&field, model, catalog));
     days.reduce(|a, b| a.hull(&b))
 }

@@ -177,7 +177,11 @@ fn coverage_note(window: Window, time: &TimeContext, language: Language) -> Opti
                 covered.start,
                 covered.last_day()
             ),
-            Language::Chinese => format!("{of_days} 天中 {days} 天有数据（{} 至 {}）", covered.start, covered.last_day()),
+            Language::Chinese => format!(
+                "{of_days} 天中 {days} 天有数据（{} 至 {}）",
+                covered.start,
+                covered.last_day()
+            ),
         }),
     }
 }
@@ -191,7 +195,11 @@ fn windows_of(query: &Query) -> Vec<Window> {
             .chain(summary.window)
             .chain(summary.filter.iter().flat_map(during))
             .collect(),
-        Query::Rows(rows) => rows.window.into_iter().chain(rows.filter.iter().flat_map(during)).collect(),
+        Query::Rows(rows) => rows
+            .window
+            .into_iter()
+            .chain(rows.filter.iter().flat_map(during))
+            .collect(),
         Query::Combine(combine) => [&combine.left, &combine.right]
             .into_iter()
             .flat_map(|query| windows_of(query))
@@ -252,17 +260,26 @@ fn charts(bench: &Workbench) -> Vec<ChartUsed> {
 
 /// What the run itself has to confess: notices, truncated results, lints that were overruled.
 fn caveats(run: &RunOutput, runs: &[std::sync::Arc<QueryRun>], language: Language) -> Vec<String> {
-    let truncated = runs.iter().filter(|run| run.result.truncated).map(|run| match language {
-        Language::English => format!(
-            "[{}] was cut off after {} rows; its totals are not the whole.",
-            run.result.id, run.result.row_count
-        ),
-        Language::Chinese => format!("[{}] 仅保留前 {} 行，其合计不完整。", run.result.id, run.result.row_count),
-    });
-    let accepted = runs.iter().filter(|run| !run.accepted.is_empty()).map(|run| match language {
-        Language::English => format!("[{}] ran in spite of: {}.", run.result.id, run.accepted.join(", ")),
-        Language::Chinese => format!("[{}] 忽略以下提示后运行：{}。", run.result.id, run.accepted.join("、")),
-    });
+    let truncated = runs
+        .iter()
+        .filter(|run| run.result.truncated)
+        .map(|run| match language {
+            Language::English => format!(
+                "[{}] was cut off after {} rows; its totals are not the whole.",
+                run.result.id, run.result.row_count
+            ),
+            Language::Chinese => format!(
+                "[{}] 仅保留前 {} 行，其合计不完整。",
+                run.result.id, run.result.row_count
+            ),
+        });
+    let accepted = runs
+        .iter()
+        .filter(|run| !run.accepted.is_empty())
+        .map(|run| match language {
+            Language::English => format!("[{}] ran in spite of: {}.", run.result.id, run.accepted.join(", ")),
+            Language::Chinese => format!("[{}] 忽略以下提示后运行：{}。", run.result.id, run.accepted.join("、")),
+        });
     let notices = run.notices.iter().map(|notice| notice.text(language));
     notices.chain(truncated).chain(accepted).collect()
 }

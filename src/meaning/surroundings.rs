@@ -113,9 +113,11 @@ fn companions(model: &Model, metric: &Metric, facts: &[String]) -> Vec<Metric> {
         MetricKind::Derived { inputs, .. } => inputs.iter().map(String::as_str).collect(),
     };
     let touches = |other: &Metric| {
-        datasets_of(model, other)
-            .iter()
-            .any(|dataset| facts.iter().any(|fact| fact == dataset || points_at(model, fact, dataset)))
+        datasets_of(model, other).iter().any(|dataset| {
+            facts
+                .iter()
+                .any(|fact| fact == dataset || points_at(model, fact, dataset))
+        })
     };
     let of_facts = |other: &Metric| {
         datasets_of(model, other).iter().all(|dataset| {
@@ -180,7 +182,11 @@ fn breakdowns(model: &Model, home: &Dataset, asked: Option<&Dimension>) -> Vec<N
         .iter()
         .filter(|dataset| dataset.kind == DatasetKind::Entity && !dataset.label.is_empty())
         .filter(|dataset| asked_dataset.is_none_or(|asked| !asked.eq_ignore_ascii_case(&dataset.name)))
-        .filter(|dataset| dataset.rows.is_some_and(|rows| (FEWEST_GROUPS..=MOST_GROUPS).contains(&rows)))
+        .filter(|dataset| {
+            dataset
+                .rows
+                .is_some_and(|rows| (FEWEST_GROUPS..=MOST_GROUPS).contains(&rows))
+        })
         .filter_map(|dataset| {
             let path = model.path(&home.name, &dataset.name)?;
             path.is_many_to_one().then(|| (path.relationships().len(), dataset))

@@ -28,7 +28,11 @@ pub struct Anthropic {
 impl Anthropic {
     /// `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` for a gateway.
     pub fn from_environment(model: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, SetupError> {
-        let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let set = |name: &str| {
+            variable(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
         let Some(key) = set(KEY) else {
             return Err(SetupError::NoKey {
                 model: format!("anthropic:{model}"),

@@ -27,7 +27,11 @@ pub struct OpenAi {
 impl OpenAi {
     /// `OPENAI_API_KEY`, which OpenAI itself requires, and `OPENAI_BASE_URL` for every other server.
     pub fn from_environment(model: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, SetupError> {
-        let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let set = |name: &str| {
+            variable(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
         let key = set(KEY);
         let base = set(BASE);
         if key.is_none() && base.is_none() {
@@ -50,8 +54,8 @@ impl OpenAi {
         }
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-                .map_err(|_| SetupError::BadKey { variable: KEY })?;
+            let mut value =
+                HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| SetupError::BadKey { variable: KEY })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }

@@ -56,7 +56,11 @@ where
             Err(Fault::Final(error)) => return Err(error),
             Err(Fault::Passing { reason, after }) => (reason, after),
         };
-        let Some(wait) = waits.next().map(|wait| asked.unwrap_or(wait)).filter(|wait| *wait <= MOST_PATIENCE) else {
+        let Some(wait) = waits
+            .next()
+            .map(|wait| asked.unwrap_or(wait))
+            .filter(|wait| *wait <= MOST_PATIENCE)
+        else {
             return Err(ChatError::Unavailable(format!("{reason} ({tried} tries)")));
         };
         tried += 1;

@@ -126,12 +126,27 @@ mod tests {
     }
 
     #[rstest]
-    #[case("<tool_call>\n{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}\n</tool_call>", "")]
-    #[case("I look.\n<tools>{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}</tools>", "I look.")]
-    #[case("```json\n{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}\n```", "")]
+    #[case(
+        "<tool_call>\n{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}\n</tool_call>",
+        ""
+    )]
+    #[case(
+        "I look.\n<tools>{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}</tools>",
+        "I look."
+    )]
+    #[case(
+        "```json\n{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}\n```",
+        ""
+    )]
     #[case("```\n{\"name\": \"sql_execute\", \"parameters\": {\"sql\": \"SELECT 1\"}}\n```", "")]
-    #[case("{\"name\": \"sql_execute\", \"arguments\": \"{\\\"sql\\\": \\\"SELECT 1\\\"}\"}", "")]
-    #[case("[{\"function\": {\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}}]", "")]
+    #[case(
+        "{\"name\": \"sql_execute\", \"arguments\": \"{\\\"sql\\\": \\\"SELECT 1\\\"}\"}",
+        ""
+    )]
+    #[case(
+        "[{\"function\": {\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}}]",
+        ""
+    )]
     #[case("<tool_call>{\"name\": \"sql_execute\", \"arguments\": {\"sql\": \"SELECT 1\"}}", "")]
     fn a_call_in_plain_text_is_found(#[case] text: &str, #[case] left: &str) {
         let parted = part(text, &tools());

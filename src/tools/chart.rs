@@ -219,7 +219,10 @@ struct ChartData {
 /// Categories along x: one series for each column of `y`, or for each value of the `series` column.
 fn categories(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
     let Some(x) = &args.x else {
-        return Err(ToolError::FixTheCall(format!("chart: `x` is missing; columns: {}", columns(frame))));
+        return Err(ToolError::FixTheCall(format!(
+            "chart: `x` is missing; columns: {}",
+            columns(frame)
+        )));
     };
     let labels = texts(frame, x)?;
     let mut categories: Vec<String> = Vec::new();
@@ -244,7 +247,12 @@ fn categories(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
                 })
                 .collect::<Result<Vec<_>, ToolError>>()?
         }
-        Some(by) => split(&labels, &categories, &texts(frame, by)?, &numbers(frame, one(&args.y)?)?),
+        Some(by) => split(
+            &labels,
+            &categories,
+            &texts(frame, by)?,
+            &numbers(frame, one(&args.y)?)?,
+        ),
     };
     Ok(ChartData { categories, series })
 }
@@ -282,7 +290,10 @@ fn histogram(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
 
 fn scatter(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
     let Some(x) = &args.x else {
-        return Err(ToolError::FixTheCall(format!("chart: `x` is missing; columns: {}", columns(frame))));
+        return Err(ToolError::FixTheCall(format!(
+            "chart: `x` is missing; columns: {}",
+            columns(frame)
+        )));
     };
     let y = one(&args.y)?;
     let labels = args.series.as_ref().map(|column| texts(frame, column)).transpose()?;
@@ -310,7 +321,9 @@ fn scatter(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
 fn one(y: &[String]) -> Result<&str, ToolError> {
     match y {
         [only] => Ok(only),
-        _ => Err(ToolError::FixTheCall("chart: `y` must name exactly one column here".into())),
+        _ => Err(ToolError::FixTheCall(
+            "chart: `y` must name exactly one column here".into(),
+        )),
     }
 }
 
@@ -354,6 +367,8 @@ fn numbers(frame: &DataFrame, name: &str) -> Result<Vec<Option<f64>>, ToolError>
             "chart: column `{name}` holds text that is no number"
         )));
     }
-    let floats = floats.f64().map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+    let floats = floats
+        .f64()
+        .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
     Ok(floats.iter().collect())
 }

@@ -64,14 +64,33 @@ pub struct Term {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Meaning {
-    Metric { name: String, definition: String },
-    Dataset { name: String, description: String },
-    Field { name: String, description: String },
-    Definition { text: String },
+    Metric {
+        name: String,
+        definition: String,
+    },
+    Dataset {
+        name: String,
+        description: String,
+    },
+    Field {
+        name: String,
+        description: String,
+    },
+    Definition {
+        text: String,
+    },
     /// A value in the data: `city = 'Beijing'`.
-    Value { column: String, value: String, rows: u64 },
+    Value {
+        column: String,
+        value: String,
+        rows: u64,
+    },
     /// A span of days, the end not included.
-    Time { start: String, end: String, label: String },
+    Time {
+        start: String,
+        end: String,
+        label: String,
+    },
 }
 
 /// The tool.
@@ -122,7 +141,10 @@ impl Tool for Glossary {
 
 fn understand(question: &str, at: &Workbench) -> Outcome {
     match read(question, &at.model, &at.catalog, &at.values, &at.time) {
-        Outcome::Read { mut readings, ambiguous } => {
+        Outcome::Read {
+            mut readings,
+            ambiguous,
+        } => {
             readings.truncate(MOST_READINGS);
             Outcome::Read { readings, ambiguous }
         }
@@ -144,10 +166,14 @@ fn metric_of(reading: &Reading) -> Option<String> {
         Query::Summary(summary) => summary.measures.as_slice(),
         Query::Rows(_) | Query::Combine(_) => &[],
     };
-    reading.measures.iter().chain(of_query).find_map(|measure| match measure {
-        Measure::Metric(name) => Some(name.clone()),
-        Measure::Count(_) | Measure::Aggregate { .. } | Measure::Ratio { .. } => None,
-    })
+    reading
+        .measures
+        .iter()
+        .chain(of_query)
+        .find_map(|measure| match measure {
+            Measure::Metric(name) => Some(name.clone()),
+            Measure::Count(_) | Measure::Aggregate { .. } | Measure::Ratio { .. } => None,
+        })
 }
 
 fn first_dimension(reading: &Reading) -> Option<&Dimension> {
@@ -187,7 +213,11 @@ fn look_up(term: &str, at: &Workbench) -> Term {
         rows: found.entry.count,
     }));
     means.extend(time_of(term, at));
-    let spelled_alike = if means.is_empty() { alike(&wanted, model) } else { Vec::new() };
+    let spelled_alike = if means.is_empty() {
+        alike(&wanted, model)
+    } else {
+        Vec::new()
+    };
     Term {
         term: term.to_owned(),
         means,
@@ -245,7 +275,12 @@ fn alike(wanted: &str, model: &Model) -> Vec<String> {
         .filter(|metric| !metric.hidden)
         .map(|metric| &metric.words.label)
         .chain(model.datasets.iter().map(|dataset| &dataset.words.label))
-        .chain(model.datasets.iter().flat_map(|dataset| dataset.fields.iter().map(|field| &field.words.label)))
+        .chain(
+            model
+                .datasets
+                .iter()
+                .flat_map(|dataset| dataset.fields.iter().map(|field| &field.words.label)),
+        )
         .map(|label| (strsim::jaro_winkler(&folded(label), wanted), label.clone()))
         .filter(|(alike, _)| *alike >= ALIKE)
         .collect();
@@ -267,10 +302,7 @@ pub(crate) fn definition(metric: &Metric, language: Language) -> String {
 
 fn described(words: &Words, language: Language) -> String {
     let chinese = words.description_zh.as_ref().filter(|_| language == Language::Chinese);
-    chinese
-        .or(words.description.as_ref())
-        .unwrap_or(&words.label)
-        .clone()
+    chinese.or(words.description.as_ref()).unwrap_or(&words.label).clone()
 }
 
 fn summary(outcome: Option<&Outcome>, terms: &[Term]) -> String {

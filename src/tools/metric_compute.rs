@@ -63,11 +63,18 @@ impl Tool for MetricCompute {
             .map_err(|error| ToolError::FixTheCall(format!("metric_compute: {error}")))?;
         let derived = Arc::new(derived);
         let path = at.keep_derived(Arc::clone(&derived))?;
-        let summary = format!("{id}: {} of {}, {} rows", derived.function, derived.source, derived.rows.len());
+        let summary = format!(
+            "{id}: {} of {}, {} rows",
+            derived.function,
+            derived.source,
+            derived.rows.len()
+        );
         let mut shown = (*derived).clone();
         shown.rows.truncate(SHOWN_ROWS);
         if shown.rows.len() < derived.rows.len() {
-            shown.notes.push(format!("{} of {} rows are shown", shown.rows.len(), derived.rows.len()));
+            shown
+                .notes
+                .push(format!("{} of {} rows are shown", shown.rows.len(), derived.rows.len()));
         }
         let mut reply = Reply::json(&shown, summary)?;
         reply.artifacts = vec![(id.clone(), ArtifactKind::Derived, path)];
@@ -82,7 +89,10 @@ fn read(tool: &str, arguments: Value) -> Result<Args, ToolError> {
             "{tool}: the arguments must be an object such as {{\"function\": \"rank\", \"source\": \"q1\", …}}"
         )));
     };
-    let Some(source) = object.remove("source").and_then(|source| source.as_str().map(str::to_owned)) else {
+    let Some(source) = object
+        .remove("source")
+        .and_then(|source| source.as_str().map(str::to_owned))
+    else {
         return Err(ToolError::FixTheCall(format!(
             "{tool}: `source` is missing: the id of a result or derived table, such as \"q1\""
         )));
@@ -222,7 +232,11 @@ mod tests {
 
     #[test]
     fn a_wrong_argument_is_answered_with_those_of_its_function() {
-        let refusal = read("metric_compute", json!({"function": "compare", "source": "q1", "before": "a"})).unwrap_err();
+        let refusal = read(
+            "metric_compute",
+            json!({"function": "compare", "source": "q1", "before": "a"}),
+        )
+        .unwrap_err();
         let text = refusal.to_string();
         assert!(text.contains("old*"), "{text}");
         assert!(!text.contains("window*"), "{text}");

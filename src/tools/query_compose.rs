@@ -50,8 +50,8 @@ impl Tool for QueryCompose {
         let dialect = at.engine.dialect();
         let compiled = compile(&args.query, &at.model, &at.catalog, dialect)
             .map_err(|error| ToolError::FixTheCall(format!("query_compose: {error}")))?;
-        let checked = sql::check(&compiled.sql, dialect, Some(&at.catalog))
-            .map_err(|refusal| sql_validate::advice(&refusal))?;
+        let checked =
+            sql::check(&compiled.sql, dialect, Some(&at.catalog)).map_err(|refusal| sql_validate::advice(&refusal))?;
         at.remember_composed(checked.text(), &args.query, &compiled);
         let lints = checked.lints().to_vec();
         let summary = format!("{} columns", compiled.columns.len());

@@ -170,10 +170,19 @@ fn unknown(name: &str, at: &Workbench) -> ToolError {
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let names: Vec<String> = match near.is_empty() {
-        true => at.catalog.tables.iter().map(Table::qualified_name).take(MOST_COLUMNS).collect(),
+        true => at
+            .catalog
+            .tables
+            .iter()
+            .map(Table::qualified_name)
+            .take(MOST_COLUMNS)
+            .collect(),
         false => near.into_iter().map(|(_, known)| known).take(EXAMPLES).collect(),
     };
-    ToolError::FixTheCall(format!("schema_probe: no table `{name}`; there is {}", names.join(", ")))
+    ToolError::FixTheCall(format!(
+        "schema_probe: no table `{name}`; there is {}",
+        names.join(", ")
+    ))
 }
 
 fn brief(table: &Table) -> TableBrief {
@@ -212,11 +221,25 @@ fn column(column: &Column) -> ColumnBrief {
     ColumnBrief {
         name: column.name.clone(),
         data_type: column.data_type.clone(),
-        role: profile.map(|profile| profile.role).filter(|role| *role != Role::Unknown),
+        role: profile
+            .map(|profile| profile.role)
+            .filter(|role| *role != Role::Unknown),
         nulls: profile.map(|profile| profile.nulls).filter(|nulls| *nulls > 0),
         examples: profile
-            .filter(|profile| matches!(profile.role, Role::Category | Role::FreeText | Role::Flag | Role::Unknown))
-            .map(|profile| profile.top.iter().take(EXAMPLES).map(|(value, _)| short(value)).collect())
+            .filter(|profile| {
+                matches!(
+                    profile.role,
+                    Role::Category | Role::FreeText | Role::Flag | Role::Unknown
+                )
+            })
+            .map(|profile| {
+                profile
+                    .top
+                    .iter()
+                    .take(EXAMPLES)
+                    .map(|(value, _)| short(value))
+                    .collect()
+            })
             .unwrap_or_default(),
         range: profile
             .filter(|profile| !matches!(profile.role, Role::Category | Role::FreeText | Role::Flag))

@@ -99,7 +99,10 @@ impl Tool for SqlExecute {
         send_back_errors(&checked, &args.accept_lints)?;
         let preview = args.preview_rows.unwrap_or(PREVIEW_ROWS).clamp(1, MOST_PREVIEW_ROWS);
         if let Some(earlier) = at.query_run(checked.text()) {
-            let note = format!("the same statement ran before as {}; this is its result", earlier.result.id);
+            let note = format!(
+                "the same statement ran before as {}; this is its result",
+                earlier.result.id
+            );
             return reply(&earlier, preview, vec![note], Vec::new());
         }
         let id = call
@@ -210,7 +213,11 @@ fn reply(
         truncated: result.truncated,
         columns: result.columns.iter().map(brief).collect(),
         rows: result.preview(preview),
-        totals: if result.row_count > 1 { totals(result) } else { Map::new() },
+        totals: if result.row_count > 1 {
+            totals(result)
+        } else {
+            Map::new()
+        },
         elapsed_ms: u64::try_from(result.elapsed.as_millis()).unwrap_or(u64::MAX),
         lints: run.lints.clone(),
         notes,

@@ -21,7 +21,12 @@ pub fn write(subject: &Subject, findings: &Findings) -> Option<String> {
     let mut points: Vec<String> = findings
         .outliers
         .iter()
-        .flat_map(|outliers| outliers.unusual.iter().map(|odd| about(subject, odd, &outliers.judged.id, findings)))
+        .flat_map(|outliers| {
+            outliers
+                .unusual
+                .iter()
+                .map(|odd| about(subject, odd, &outliers.judged.id, findings))
+        })
         .collect();
     points.extend(below_target(subject, findings));
     points.extend(losing(subject, findings));
@@ -46,9 +51,15 @@ fn about(subject: &Subject, odd: &Unusual, judged: &str, findings: &Findings) ->
         .counterpart
         .as_ref()
         .map(|counterpart| show::name(&counterpart.words, subject.language));
-    let cited: Vec<&str> = [Some(judged), table.map(|table| table.id.as_str())].into_iter().flatten().collect();
+    let cited: Vec<&str> = [Some(judged), table.map(|table| table.id.as_str())]
+        .into_iter()
+        .flatten()
+        .collect();
     let cited = show::cite(&cited);
-    let concentration = findings.outliers.as_ref().and_then(|found| found.concentration.as_ref());
+    let concentration = findings
+        .outliers
+        .as_ref()
+        .and_then(|found| found.concentration.as_ref());
     match (odd.kind, subject.language, counterpart) {
         (Oddity::Low, Language::English, Some(what)) => format!(
             "Review {name} now: find out whether the lost {what} business named above is gone or late, and who looks after it {cited}."
@@ -139,7 +150,10 @@ fn missing_days(subject: &Subject, findings: &Findings) -> Option<String> {
         return None;
     }
     let runs = quality::runs(days);
-    let shown = show::list(&runs.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>(), subject.language);
+    let shown = show::list(
+        &runs.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>(),
+        subject.language,
+    );
     let cited = show::cite(&[&days.coverage.id]);
     Some(match subject.language {
         Language::English => {

@@ -60,7 +60,10 @@ const DRIVERS: Step = Step {
     active: ("Finding what the change comes from", "正在查找变化的来源"),
 };
 const WRITE: Step = Step {
-    content: ("Write the report with caveats and recommendations", "撰写报告、说明和建议"),
+    content: (
+        "Write the report with caveats and recommendations",
+        "撰写报告、说明和建议",
+    ),
     active: ("Writing the report", "正在撰写报告"),
 };
 

@@ -103,7 +103,10 @@ pub fn gather(case: &Case<'_>, subject: &Subject, ranking: &Ranking) -> Progress
         .collect();
     let chart = lines(subject, &history, value, &unusual).map(|chart| case.draw("history", &chart));
     let chart = chart.transpose();
-    for (odd, found) in unusual.iter_mut().zip(drilled.into_iter().map(optional).collect::<Progress<Vec<_>>>()?) {
+    for (odd, found) in unusual
+        .iter_mut()
+        .zip(drilled.into_iter().map(optional).collect::<Progress<Vec<_>>>()?)
+    {
         odd.by_counterpart = found.flatten();
     }
     Ok(OutlierFindings {
@@ -148,9 +151,7 @@ fn transactions(case: &Case<'_>, subject: &Subject, by: &Dimension) -> Progress<
 
 /// Flagged groups first, the most conspicuous at the top; then those that hang on one transaction.
 fn unusual(judged: &Derived, concentration: Option<&Derived>) -> Vec<Unusual> {
-    let row_of = |label: &str| {
-        concentration.and_then(|table| table.all().find(|row| table.label(*row) == label))
-    };
+    let row_of = |label: &str| concentration.and_then(|table| table.all().find(|row| table.label(*row) == label));
     let mut found: Vec<Unusual> = judged
         .all()
         .filter_map(|row| {
@@ -176,7 +177,9 @@ fn unusual(judged: &Derived, concentration: Option<&Derived>) -> Vec<Unusual> {
     if let Some(table) = concentration {
         for row in table.all() {
             let label = table.label(row);
-            let hangs = table.value(row, "largest_share").is_some_and(|share| share >= CONCENTRATED)
+            let hangs = table
+                .value(row, "largest_share")
+                .is_some_and(|share| share >= CONCENTRATED)
                 && table.value(row, "rows").is_some_and(|rows| rows >= FEWEST_TRANSACTIONS);
             if hangs && !found.iter().any(|odd| odd.label == label) {
                 found.push(Unusual {
@@ -194,13 +197,7 @@ fn unusual(judged: &Derived, concentration: Option<&Derived>) -> Vec<Unusual> {
 }
 
 /// The group's change broken down by counterpart.
-fn drill(
-    case: &Case<'_>,
-    subject: &Subject,
-    ranking: &Ranking,
-    label: &str,
-    key: &str,
-) -> Progress<Option<Derived>> {
+fn drill(case: &Case<'_>, subject: &Subject, ranking: &Ranking, label: &str, key: &str) -> Progress<Option<Derived>> {
     let (Some(previous), Some(counterpart)) = (subject.windows.previous, &subject.around.counterpart) else {
         return Ok(None);
     };
@@ -268,7 +265,11 @@ fn lines(subject: &Subject, history: &Fetched, value: &str, unusual: &[Unusual])
     };
     Some(ChartArgs {
         subtitle: Some(match subject.language {
-            Language::English => format!("{} by {}", show::capitalised(&metric), subject.windows.grain.name(subject.language)),
+            Language::English => format!(
+                "{} by {}",
+                show::capitalised(&metric),
+                subject.windows.grain.name(subject.language)
+            ),
             Language::Chinese => format!("逐{}{metric}", subject.windows.grain.name(subject.language)),
         }),
         x: Some(period.to_owned()),

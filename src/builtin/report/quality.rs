@@ -11,18 +11,22 @@ use crate::text::Language;
 const MOST_RUNS: usize = 6;
 
 pub fn write(subject: &Subject, findings: &Findings) -> Option<String> {
-    let points: Vec<String> = [partial(subject), missing_days(subject, findings), unassigned(subject, findings)]
-        .into_iter()
-        .flatten()
-        .chain(attribution(subject, findings))
-        .chain(findings.failures.iter().map(|(step, reason)| {
-            let step = subject.language.pick(step.content.0, step.content.1);
-            match subject.language {
-                Language::English => format!("Not done: \u{201c}{step}\u{201d}, because {reason}."),
-                Language::Chinese => format!("未完成：“{step}”，原因：{reason}。"),
-            }
-        }))
-        .collect();
+    let points: Vec<String> = [
+        partial(subject),
+        missing_days(subject, findings),
+        unassigned(subject, findings),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(attribution(subject, findings))
+    .chain(findings.failures.iter().map(|(step, reason)| {
+        let step = subject.language.pick(step.content.0, step.content.1);
+        match subject.language {
+            Language::English => format!("Not done: \u{201c}{step}\u{201d}, because {reason}."),
+            Language::Chinese => format!("未完成：“{step}”，原因：{reason}。"),
+        }
+    }))
+    .collect();
     if points.is_empty() {
         return None;
     }
@@ -55,7 +59,10 @@ fn missing_days(subject: &Subject, findings: &Findings) -> Option<String> {
     let missing = days.coverage.number("missing").filter(|missing| *missing > 0.0)?;
     let runs = runs(days);
     let (present, expected) = (show::count(days.present()?), show::count(days.expected()?));
-    let shown = show::list(&runs.iter().take(MOST_RUNS).cloned().collect::<Vec<_>>(), subject.language);
+    let shown = show::list(
+        &runs.iter().take(MOST_RUNS).cloned().collect::<Vec<_>>(),
+        subject.language,
+    );
     let cited = show::cite(&[days.rows.id(), &days.coverage.id]);
     let missing = show::count(missing);
     let window = subject.window_name(&subject.windows.current);
@@ -83,7 +90,11 @@ pub fn runs(days: &Days) -> Vec<String> {
         .filter(|row| table.flag(*row, "status") == Some("missing"))
         .filter_map(|row| {
             let (from, to) = (table.flag(row, "from")?, table.flag(row, "to")?);
-            Some(if from == to { from.to_owned() } else { format!("{from} – {to}") })
+            Some(if from == to {
+                from.to_owned()
+            } else {
+                format!("{from} – {to}")
+            })
         })
         .collect()
 }

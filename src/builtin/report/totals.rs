@@ -55,11 +55,7 @@ pub fn gather(case: &Case<'_>, subject: &Subject) -> Progress<Totals> {
         .flatten()
         .collect();
     let query = subject.comparison(subject.measures(), Vec::new(), &compared);
-    let rows = case.fetch(
-        "totals",
-        language.pick("Totals by period", "各期总量"),
-        &query,
-    );
+    let rows = case.fetch("totals", language.pick("Totals by period", "各期总量"), &query);
     let current_days = days(case, subject, "days", &windows.covered.unwrap_or(windows.current));
     let previous_days = windows
         .previous
@@ -75,7 +71,10 @@ pub fn gather(case: &Case<'_>, subject: &Subject) -> Progress<Totals> {
     let year = windows
         .year_ago
         .map(|year_ago| compare(case, "totals.year", &rows, subject, &year_ago, None));
-    let (change, year) = (optional(change.transpose())?.flatten(), optional(year.transpose())?.flatten());
+    let (change, year) = (
+        optional(change.transpose())?.flatten(),
+        optional(year.transpose())?.flatten(),
+    );
     Ok(Totals {
         rows,
         change,
@@ -110,7 +109,11 @@ fn compare(
 
 /// Which days have data: only for windows that are short enough for a day to matter.
 fn days(case: &Case<'_>, subject: &Subject, key: &str, window: &Window) -> Progress<Days> {
-    let query = subject.query(subject.core_measures(), vec![subject.by_time(Grain::Day)], Some(*window));
+    let query = subject.query(
+        subject.core_measures(),
+        vec![subject.by_time(Grain::Day)],
+        Some(*window),
+    );
     let title = match subject.language {
         crate::text::Language::English => format!("Day by day in {}", subject.window_name(window)),
         crate::text::Language::Chinese => format!("{}逐日", subject.window_name(window)),

@@ -26,8 +26,16 @@ pub fn gather(case: &Case<'_>, subject: &Subject) -> Progress<Trend> {
         Some(subject.windows.trend),
     );
     let title = match subject.language {
-        Language::English => format!("By {} up to {}", grain.name(subject.language), subject.window_name(&subject.windows.current)),
-        Language::Chinese => format!("截至{}的逐{}序列", subject.window_name(&subject.windows.current), grain.name(subject.language)),
+        Language::English => format!(
+            "By {} up to {}",
+            grain.name(subject.language),
+            subject.window_name(&subject.windows.current)
+        ),
+        Language::Chinese => format!(
+            "截至{}的逐{}序列",
+            subject.window_name(&subject.windows.current),
+            grain.name(subject.language)
+        ),
     };
     let rows = case.fetch("trend", &title, &Query::Summary(query))?;
     let value = super::ranking::column(&rows, subject.metric())?;
@@ -51,7 +59,11 @@ fn line(subject: &Subject, rows: &Fetched, period: &str, value: &str) -> ChartAr
     let grain = subject.windows.grain;
     let window = subject.window_name(&subject.windows.current);
     let title = match subject.language {
-        Language::English => format!("{} by {} up to {window}", show::capitalised(&metric), grain.name(subject.language)),
+        Language::English => format!(
+            "{} by {} up to {window}",
+            show::capitalised(&metric),
+            grain.name(subject.language)
+        ),
         Language::Chinese => format!("截至{window}的逐{}{metric}", grain.name(subject.language)),
     };
     let mark = Annotation {

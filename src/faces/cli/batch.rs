@@ -49,7 +49,11 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         .database(&source(&config), &cancel)
         .await
         .map_err(Failure::failed)?;
-    let out = config.output.out.clone().unwrap_or_else(|| folder_of(&config, &args.file));
+    let out = config
+        .output
+        .out
+        .clone()
+        .unwrap_or_else(|| folder_of(&config, &args.file));
     let bar = watched(args.shared.quiet).then(|| bar(questions.len()));
     let tell = |progress: Progress<'_>| {
         if let Some(bar) = &bar {
@@ -66,7 +70,11 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let answered = summary.rows.iter().filter(|row| row.outcome == Outcome::Answered).count();
+    let answered = summary
+        .rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::Answered)
+        .count();
     print(&format!(
         "{answered} of {} questions answered in {:.1} s; see {}",
         summary.total,
@@ -84,7 +92,8 @@ fn folder_of(config: &Config, file: &Path) -> PathBuf {
 
 fn bar(questions: usize) -> ProgressBar {
     let bar = ProgressBar::new(u64::try_from(questions).unwrap_or(u64::MAX));
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     bar
 }
@@ -123,7 +132,9 @@ impl Questions {
         let mut config = self.config.clone();
         let options = &question.options;
         if let Some(database) = &question.database {
-            let connection = config.connection(database, &variable).map_err(|error| error.to_string())?;
+            let connection = config
+                .connection(database, &variable)
+                .map_err(|error| error.to_string())?;
             config.db = Some(connection);
             // The batch's model describes the batch's database.
             config.semantic = None;

@@ -16,7 +16,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let existing = if args.force { Existing::Replace } else { Existing::Refuse };
+    let existing = if args.force {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
     write(&args.path, existing)?;
     eprintln!("wrote {}", args.path.display());
     Ok(ExitCode::SUCCESS)

@@ -14,11 +14,9 @@ pub fn model(name: &str) -> Result<Box<dyn ChatModel>, Failure> {
         Some(("openai", model)) if !model.trim().is_empty() => OpenAi::from_environment(model.trim(), &variable)
             .map(|model| Box::new(model) as Box<dyn ChatModel>)
             .map_err(|error| Failure::usage(error.to_string())),
-        Some(("anthropic", model)) if !model.trim().is_empty() => {
-            Anthropic::from_environment(model.trim(), &variable)
-                .map(|model| Box::new(model) as Box<dyn ChatModel>)
-                .map_err(|error| Failure::usage(error.to_string()))
-        }
+        Some(("anthropic", model)) if !model.trim().is_empty() => Anthropic::from_environment(model.trim(), &variable)
+            .map(|model| Box::new(model) as Box<dyn ChatModel>)
+            .map_err(|error| Failure::usage(error.to_string())),
         _ => Err(Failure::usage(format!(
             "no model `{name}`; choose builtin, openai:NAME or anthropic:NAME"
         ))),

@@ -103,8 +103,7 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 fn as_of(text: &str) -> Result<Date, Failure> {
-    parse_date(text)
-        .map_err(|_| Failure::usage(format!("--as-of `{text}` is no date; write it as 2005-08-31")))
+    parse_date(text).map_err(|_| Failure::usage(format!("--as-of `{text}` is no date; write it as 2005-08-31")))
 }
 
 /// The database that the configuration chose.

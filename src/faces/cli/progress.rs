@@ -44,7 +44,8 @@ struct Shown {
 impl Panel {
     pub fn start(question: &str) -> Self {
         let bar = ProgressBar::new_spinner();
-        let style = ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let style =
+            ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
         bar.set_style(style);
         bar.set_message(question.to_owned());
         bar.enable_steady_tick(TICK);
@@ -89,7 +90,11 @@ impl Listener for Panel {
                     CallStatus::Cancelled => format!("{tool} was cancelled"),
                 };
             }),
-            EventKind::Retry { attempt, after_ms, text } => self.redraw(|shown| {
+            EventKind::Retry {
+                attempt,
+                after_ms,
+                text,
+            } => self.redraw(|shown| {
                 shown.call = format!("try {attempt} in {:.1} s: {text}", *after_ms as f64 / 1000.0);
             }),
             EventKind::SessionStarted { .. }

@@ -43,7 +43,11 @@ mod tests {
 
     #[rstest]
     #[case("analyze Aug 2005 employee sales", Intent::Report, true)]
-    #[case("分析 2005 年 8 月的员工销售业绩，给出排名、趋势、异常员工和建议", Intent::Report, true)]
+    #[case(
+        "分析 2005 年 8 月的员工销售业绩，给出排名、趋势、异常员工和建议",
+        Intent::Report,
+        true
+    )]
     #[case("查一下 2005 年 8 月的总销售额", Intent::Report, false)]
     #[case("how many orders were there in 2004", Intent::Report, false)]
     #[case("monthly sales trend 2005", Intent::Trend, true)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::model::chat::{ChatProgress, ChatError, ChatReply, ChatRequest, Message, StopReason, ToolCall, Usage};
+use crate::model::chat::{ChatError, ChatProgress, ChatReply, ChatRequest, Message, StopReason, ToolCall, Usage};
 use crate::model::http::{Assemble, said};
 use crate::model::openai::streamer::{arguments, name_calls};
 use crate::model::retry::Fault;
@@ -15,7 +15,11 @@ enum Block {
     Text(String),
     /// Kept whole, with its signature, to be sent back.
     Thinking(Value),
-    Call { id: String, name: String, arguments: String },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
 }
 
 /// The reply as far as it has come.

@@ -48,7 +48,11 @@ fn assistant(message: &Message) -> Value {
         false => json!(message.text),
     };
     object.insert("content".into(), content);
-    if let Some(thought) = message.provider_blocks.as_ref().and_then(|blocks| blocks.get("reasoning_content")) {
+    if let Some(thought) = message
+        .provider_blocks
+        .as_ref()
+        .and_then(|blocks| blocks.get("reasoning_content"))
+    {
         object.insert("reasoning_content".into(), thought.clone());
     }
     if !message.tool_calls.is_empty() {
@@ -75,7 +79,9 @@ fn assistant(message: &Message) -> Value {
 
 /// Appends `text` to the last message, whoever it is from.
 fn append(messages: &mut Vec<Value>, text: &str) {
-    let last = messages.last_mut().filter(|last| last.get("role").and_then(Value::as_str) != Some("assistant"));
+    let last = messages
+        .last_mut()
+        .filter(|last| last.get("role").and_then(Value::as_str) != Some("assistant"));
     match last.and_then(|last| last.get_mut("content")) {
         Some(Value::String(content)) => {
             content.push_str("\n\n");

@@ -169,7 +169,9 @@ impl Streamer {
     pub fn finish(self, request: &ChatRequest) -> ChatReply {
         let cut = self.finish.as_deref() == Some("length");
         let estimated = Usage {
-            input: tokens(request.system.len() + request.messages.iter().map(|message| message.text.len()).sum::<usize>()),
+            input: tokens(
+                request.system.len() + request.messages.iter().map(|message| message.text.len()).sum::<usize>(),
+            ),
             cached: 0,
             output: tokens(self.text.len() + self.calls.iter().map(|call| call.arguments.len()).sum::<usize>()),
         };
@@ -236,7 +238,9 @@ impl Assemble for Streamer {
 }
 
 fn failed(error: &Value, data: &str) -> Fault {
-    let code = error.get("code").map(|code| code.as_str().map_or_else(|| code.to_string(), str::to_owned));
+    let code = error
+        .get("code")
+        .map(|code| code.as_str().map_or_else(|| code.to_string(), str::to_owned));
     let told = said(data);
     match code.as_deref() {
         Some("context_length_exceeded") => Fault::Final(ChatError::ContextOverflow {
@@ -251,7 +255,10 @@ fn failed(error: &Value, data: &str) -> Fault {
 }
 
 fn usage(counted: &Counted) -> Usage {
-    let details = counted.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens);
+    let details = counted
+        .prompt_tokens_details
+        .as_ref()
+        .and_then(|details| details.cached_tokens);
     Usage {
         input: counted.prompt_tokens,
         cached: details.or(counted.prompt_cache_hit_tokens).unwrap_or(0),

@@ -66,7 +66,11 @@ fn strongest(subject: &Subject, change: &Derived) -> String {
 
 /// Groups whose share of the total moved by [`SHIFT`] or more.
 fn shifts(subject: &Subject, year: &Derived, window: &Window) -> Vec<String> {
-    let total = |column: &str| -> f64 { super::outliers::groups(year).filter_map(|row| year.value(row, column)).sum() };
+    let total = |column: &str| -> f64 {
+        super::outliers::groups(year)
+            .filter_map(|row| year.value(row, column))
+            .sum()
+    };
     let (old_total, new_total) = (total("old"), total("new"));
     if old_total <= 0.0 || new_total <= 0.0 {
         return Vec::new();

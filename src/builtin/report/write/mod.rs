@@ -16,7 +16,10 @@ use crate::builtin::subject::Subject;
 pub fn report(subject: &Subject, findings: &Findings) -> String {
     let sections = [
         Some(headline::write(subject, findings)),
-        findings.ranking.as_ref().map(|ranking| ranking::write(subject, ranking)),
+        findings
+            .ranking
+            .as_ref()
+            .map(|ranking| ranking::write(subject, ranking)),
         findings
             .trend
             .as_ref()
@@ -25,12 +28,22 @@ pub fn report(subject: &Subject, findings: &Findings) -> String {
             .outliers
             .as_ref()
             .map(|outliers| outliers::write(subject, outliers, findings)),
-        findings.targets.as_ref().map(|targets| targets::write(subject, targets)),
-        findings.drivers.as_ref().and_then(|drivers| drivers::write(subject, drivers)),
+        findings
+            .targets
+            .as_ref()
+            .map(|targets| targets::write(subject, targets)),
+        findings
+            .drivers
+            .as_ref()
+            .and_then(|drivers| drivers::write(subject, drivers)),
         quality::write(subject, findings),
         advice::write(subject, findings),
     ];
-    let written: Vec<String> = sections.into_iter().flatten().filter(|section| !section.is_empty()).collect();
+    let written: Vec<String> = sections
+        .into_iter()
+        .flatten()
+        .filter(|section| !section.is_empty())
+        .collect();
     written.join("\n\n")
 }
 

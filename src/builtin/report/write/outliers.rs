@@ -53,7 +53,11 @@ fn what(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual) -> String 
         return name;
     };
     let metric = subject.metric();
-    let value = judged.rows.get(row).and_then(|cells| cells.get(1)).and_then(|cell| cell.as_f64());
+    let value = judged
+        .rows
+        .get(row)
+        .and_then(|cells| cells.get(1))
+        .and_then(|cell| cell.as_f64());
     let by_history = matches!(judged.flag(row, "history_flag"), Some("high" | "low"));
     let by_peers = matches!(judged.flag(row, "peer_flag"), Some("high" | "low"));
     let (median, z) = match (by_history, by_peers) {
@@ -100,7 +104,10 @@ fn volume(subject: &Subject, odd: &Unusual, findings: &Findings) -> Option<Strin
     let cited = show::cite(&[&changes.id]);
     let (old, new) = (show::value(Some(old), count), show::value(Some(new), count));
     Some(match subject.language {
-        Language::English => format!("{} went from {old} in {before} to {new} ({grew}) {cited}.", show::capitalised(name)),
+        Language::English => format!(
+            "{} went from {old} in {before} to {new} ({grew}) {cited}.",
+            show::capitalised(name)
+        ),
         Language::Chinese => format!("{name}由{before}的 {old} 变为 {new}（{grew}）{cited}。"),
     })
 }
@@ -119,7 +126,11 @@ fn concentration(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual) -
     let item = table
         .columns
         .iter()
-        .position(|column| column.name != "largest" && column.kind == crate::insight::metrics::Kind::Label && column.name != table.columns.first().map_or("", |first| first.name.as_str()))
+        .position(|column| {
+            column.name != "largest"
+                && column.kind == crate::insight::metrics::Kind::Label
+                && column.name != table.columns.first().map_or("", |first| first.name.as_str())
+        })
         .and_then(|at| table.rows.get(row)?.get(at))
         .and_then(|cell| match cell {
             crate::insight::metrics::Cell::Text(text) => Some(text.clone()),

@@ -28,7 +28,10 @@ fn sentence(subject: &Subject, ranking: &Ranking) -> String {
     let share = &ranking.share;
     let metric = subject.metric();
     let Some(first) = share.all().next() else {
-        return subject.language.pick("There are no groups in this window.", "该时间段没有数据。").to_owned();
+        return subject
+            .language
+            .pick("There are no groups in this window.", "该时间段没有数据。")
+            .to_owned();
     };
     let leader = shown_label(&share.label(first), subject.language);
     let value = show::value(value_of(share, first), metric);
@@ -102,7 +105,11 @@ fn table(subject: &Subject, ranking: &Ranking) -> String {
     let mut out = show::table(&header, 2, &rows);
     let cited: Vec<&str> = [ranking.current.id(), &share.id]
         .into_iter()
-        .chain(columns.iter().filter_map(|(derived, _)| derived.as_ref().map(|derived| derived.id.as_str())))
+        .chain(
+            columns
+                .iter()
+                .filter_map(|(derived, _)| derived.as_ref().map(|derived| derived.id.as_str())),
+        )
         .collect();
     let rest = share.rows.len().saturating_sub(MOST_ROWS);
     out.push('\n');

@@ -44,11 +44,22 @@ fn rows(subject: &Subject, targets: &Targets) -> String {
     let header = [
         subject.dimension().map(|by| name(&by.words)).unwrap_or_default(),
         name(&metric.words),
-        subject.around.target.as_ref().map(|target| name(&target.words)).unwrap_or_default(),
+        subject
+            .around
+            .target
+            .as_ref()
+            .map(|target| name(&target.words))
+            .unwrap_or_default(),
         language.pick("Attainment", "完成率").to_owned(),
         language.pick("Gap", "差额").to_owned(),
     ];
-    let amount = |row: usize, at: usize| table.rows.get(row).and_then(|cells| cells.get(at)).and_then(|cell| cell.as_f64());
+    let amount = |row: usize, at: usize| {
+        table
+            .rows
+            .get(row)
+            .and_then(|cells| cells.get(at))
+            .and_then(|cell| cell.as_f64())
+    };
     let rows: Vec<Vec<String>> = table
         .all()
         .filter(|row| table.value(*row, "attainment").is_some())

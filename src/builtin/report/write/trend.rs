@@ -71,7 +71,10 @@ fn run(subject: &Subject, growth: &Derived) -> Option<String> {
     const LONG_RUN: usize = 3;
     let deltas: Vec<f64> = growth.all().rev().map_while(|row| growth.value(row, "delta")).collect();
     let last = *deltas.first()?;
-    let length = deltas.iter().take_while(|delta| delta.signum() == last.signum()).count();
+    let length = deltas
+        .iter()
+        .take_while(|delta| delta.signum() == last.signum())
+        .count();
     if length < LONG_RUN || last == 0.0 {
         return None;
     }
