@@ -93,8 +93,10 @@ pub fn registry(plan: &SharedPlan) -> Arc<Registry> {
     ]))
 }
 
+/// The fakes above ask nothing of it.
 pub fn workbench() -> Arc<Workbench> {
-    Arc::new(Workbench {})
+    let folder = tempfile::tempdir().unwrap();
+    Arc::new(crate::tools::workbench::testing::workbench(folder.path(), "CREATE TABLE t (a INTEGER)"))
 }
 
 /// Keeps every event that it hears.

@@ -227,3 +227,55 @@ fn spelled(cell: &Cell) -> Option<String> {
         Cell::Number(number) => Some(number.to_f64().to_string()),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! A workbench over a small database of its own, for tests of tools and of the loop.
+
+    use std::path::Path;
+
+    use super::*;
+    use crate::meaning::semantic;
+    use crate::time::{AsOf, Window};
+    use crate::warehouse::engine::Target;
+
+    /// A workbench whose database and files lie in `folder`; `sql` fills the database.
+    pub fn workbench(folder: &Path, sql: &str) -> Workbench {
+        let path = folder.join("test.sqlite");
+        rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        // Tests of the loop are asynchronous already, so the database is opened on a thread of its own.
+        let opened = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let engine = Engine::connect(&Target::Sqlite(path)).await.unwrap();
+                let mut catalog = engine.introspect().await.unwrap();
+                let cancel = tokio_util::sync::CancellationToken::new();
+                let values = crate::warehouse::profile::survey(&engine, &mut catalog, &cancel).await.unwrap();
+                (engine, catalog, values)
+            })
+        });
+        let (engine, catalog, values) = opened.join().unwrap();
+        for part in ["results", "charts"] {
+            std::fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        let today = jiff::civil::date(2005, 12, 12);
+        Workbench::new(Setup {
+            engine,
+            model: Arc::new(semantic::draft(&catalog)),
+            catalog: Arc::new(catalog),
+            values: Arc::new(values),
+            time: TimeContext {
+                as_of: AsOf::resolve(None, today, None),
+                data: Window::year(2005),
+            },
+            language: Language::English,
+            limits: RunLimits::default(),
+            folders: Folders {
+                root: folder.to_owned(),
+                results: folder.join("results"),
+                charts: folder.join("charts"),
+            },
+            skills: Arc::new(Skills::default()),
+        })
+    }
+}
