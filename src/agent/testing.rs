@@ -96,7 +96,10 @@ pub fn registry(plan: &SharedPlan) -> Arc<Registry> {
 /// The fakes above ask nothing of it.
 pub fn workbench() -> Arc<Workbench> {
     let folder = tempfile::tempdir().unwrap();
-    Arc::new(crate::tools::workbench::testing::workbench(folder.path(), "CREATE TABLE t (a INTEGER)"))
+    Arc::new(crate::tools::workbench::testing::workbench(
+        folder.path(),
+        "CREATE TABLE t (a INTEGER)",
+    ))
 }
 
 /// Keeps every event that it hears.

@@ -245,12 +245,17 @@ pub(crate) mod testing {
         rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         // Tests of the loop are asynchronous already, so the database is opened on a thread of its own.
         let opened = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(async {
                 let engine = Engine::connect(&Target::Sqlite(path)).await.unwrap();
                 let mut catalog = engine.introspect().await.unwrap();
                 let cancel = tokio_util::sync::CancellationToken::new();
-                let values = crate::warehouse::profile::survey(&engine, &mut catalog, &cancel).await.unwrap();
+                let values = crate::warehouse::profile::survey(&engine, &mut catalog, &cancel)
+                    .await
+                    .unwrap();
                 (engine, catalog, values)
             })
         });
