@@ -324,6 +324,26 @@ impl Model {
     }
 }
 
+impl Model {
+    /// When rows of `dataset` happened: its own time field, else that of the nearest dataset that its rows point at (the
+    /// order of a line).
+    pub fn time_of(&self, dataset: &str) -> Option<FieldRef> {
+        let own = self.dataset(dataset)?;
+        if let Some(time) = &own.time {
+            return Some(FieldRef::new(&own.name, time));
+        }
+        let timed = self.datasets.iter().filter(|d| d.kind == DatasetKind::Fact && d.name != own.name);
+        timed
+            .filter_map(|d| d.time.as_ref().map(|time| (d, time)))
+            .filter_map(|(d, time)| {
+                let path = self.path(&own.name, &d.name).filter(|p| p.is_many_to_one())?;
+                Some((path.cost, FieldRef::new(&d.name, time)))
+            })
+            .min_by_key(|(cost, _)| *cost)
+            .map(|(_, time)| time)
+    }
+}
+
 impl Dataset {
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|f| f.name.eq_ignore_ascii_case(name))

@@ -1,5 +1,20 @@
 //! From a typed query to correct SQL.
 
+mod branch;
+mod combine;
+mod dates;
+mod dimension;
+mod error;
+mod filter;
+mod measure;
+mod order;
+mod rows;
+mod scope;
+mod select;
+mod summary;
+#[cfg(test)]
+mod tests;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +22,9 @@ use crate::meaning::query::Query;
 use crate::meaning::semantic::{Definition, FieldRef, Model, Unit};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::Catalog;
+
+pub use error::QueryError;
+use scope::Ground;
 
 /// A query as SQL, with what a report must say about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,48 +79,41 @@ pub struct JoinUsed {
     pub alternatives: Vec<String>,
 }
 
-/// Why a query cannot be compiled.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum QueryError {
-    #[error("no metric `{name}`{}", did_you_mean(.nearest))]
-    UnknownMetric { name: String, nearest: Vec<String> },
-    #[error("no dataset `{name}`{}", did_you_mean(.nearest))]
-    UnknownDataset { name: String, nearest: Vec<String> },
-    #[error("no field `{name}`{}", did_you_mean(.nearest))]
-    UnknownField { name: String, nearest: Vec<String> },
-    #[error("`{name}` is a field of {}; write the dataset in front", .datasets.join(" and "))]
-    AmbiguousField { name: String, datasets: Vec<String> },
-    #[error("no relationship `{name}`{}", did_you_mean(.nearest))]
-    UnknownRelationship { name: String, nearest: Vec<String> },
-    #[error("nothing joins `{from}` to `{to}`; {advice}")]
-    Unreachable { from: String, to: String, advice: String },
-    #[error("`{dataset}` has no time field, so it cannot be cut by time; name one in `time_field`")]
-    NoTime { dataset: String },
-    #[error("cannot read the expression `{expression}` of {owner}: {problem}")]
-    Expression {
-        expression: String,
-        owner: String,
-        problem: String,
-    },
-    #[error("{problem}; {advice}")]
-    Shape { problem: String, advice: String },
-}
-
-fn did_you_mean(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        names => format!(
-            "; did you mean {}?",
-            names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or ")
-        ),
-    }
+/// Where a query stands.
+#[derive(Debug, Clone, Copy)]
+struct Place<'t> {
+    /// Aliases of the queries around it.
+    taken: &'t [String],
+    /// Its rows come out in order; inside another query nobody sees them.
+    ordered: bool,
 }
 
 /// Compiles `query` to one SELECT of `dialect`, with names spelled as `catalog` spells them.
+///
+/// Measures of different rows are aggregated before they are put together, so no join multiplies what is measured. The
+/// model's default filters hold; `notes` says which.
 pub fn compile(query: &Query, model: &Model, catalog: &Catalog, dialect: Dialect) -> Result<Compiled, QueryError> {
-    let _ = (query, model, catalog, dialect);
-    Err(QueryError::Shape {
-        problem: "the query is empty".into(),
-        advice: "ask for a measure or a dimension".into(),
-    })
+    let ground = Ground {
+        model,
+        catalog,
+        dialect,
+    };
+    let place = Place {
+        taken: &[],
+        ordered: true,
+    };
+    compile_at(query, ground, &place)
+}
+
+/// A query inside another one.
+fn compile_inside(query: &Query, ground: Ground<'_>, taken: &[String]) -> Result<Compiled, QueryError> {
+    compile_at(query, ground, &Place { taken, ordered: false })
+}
+
+fn compile_at(query: &Query, ground: Ground<'_>, place: &Place<'_>) -> Result<Compiled, QueryError> {
+    match query {
+        Query::Summary(summary) => summary::compile_summary(summary, ground, place),
+        Query::Rows(rows) => rows::compile_rows(rows, ground, place),
+        Query::Combine(combine) => combine::compile_combine(combine, ground, place),
+    }
 }

@@ -1,0 +1,497 @@
+//! Measures by group: one SELECT where all measures are taken over the same rows, else one for each kind of rows, put
+//! together group by group so that no row is counted twice.
+
+use crate::meaning::query::compile::branch::{Cut, Grouped, grouped};
+use crate::meaning::query::compile::dimension::{Dimensions, free};
+use crate::meaning::query::compile::filter::literal;
+use crate::meaning::query::compile::measure::{Base, Formula, Plan, output_column};
+use crate::meaning::query::compile::scope::Ground;
+use crate::meaning::query::compile::select::{Output, Select};
+use crate::meaning::query::compile::{ColumnKind, Compiled, JoinUsed, OutputColumn, Place, QueryError, order};
+use crate::meaning::query::{Dimension, Having, Measure, NamedWindow, OrderKey, Summary};
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::DataType;
+
+/// The name of the column that tells compared windows apart.
+const PERIOD: &str = "period";
+
+pub(super) fn compile_summary(summary: &Summary, ground: Ground<'_>, place: &Place<'_>) -> Result<Compiled, QueryError> {
+    check_shape(summary)?;
+    let mut job = Job::plan(summary, ground)?;
+    let core = match job.single_cut() {
+        Some(cut) => job.one_select(&cut, place)?,
+        None => job.combined(place)?,
+    };
+    job.finish(core, place)
+}
+
+fn check_shape(summary: &Summary) -> Result<(), QueryError> {
+    if summary.measures.is_empty() && summary.dimensions.is_empty() {
+        return Err(QueryError::shape("the query asks for nothing", "give it a measure or a dimension"));
+    }
+    if summary.window.is_some() && !summary.compare.is_empty() {
+        return Err(QueryError::shape(
+            "the query has both `window` and `compare`",
+            "list all windows in `compare`, or keep `window` alone",
+        ));
+    }
+    if let Some(top) = summary.top_per_group
+        && (summary.order_by.is_empty() || top.groups == 0 || top.groups >= summary.dimensions.len())
+    {
+        return Err(QueryError::shape(
+            "`top_per_group` needs an order, and fewer groups than there are dimensions",
+            "put the grouping dimensions first, the ranked one last, and say in `order_by` what is best",
+        ));
+    }
+    Ok(())
+}
+
+/// A measure that is shown, or only sorted or filtered by.
+struct Planned {
+    measure: Measure,
+    formula: Formula,
+    column: OutputColumn,
+    shown: bool,
+}
+
+struct Job<'a, 's> {
+    summary: &'s Summary,
+    ground: Ground<'a>,
+    plan: Plan<'a>,
+    measures: Vec<Planned>,
+    dimensions: Dimensions,
+    joins: Vec<JoinUsed>,
+    notes: Vec<String>,
+}
+
+/// A SELECT without order and limit, and how its aggregates are written in it.
+struct Core {
+    select: Select,
+    /// The SQL of each base.
+    bases: Vec<String>,
+}
+
+impl<'a, 's> Job<'a, 's> {
+    fn plan(summary: &'s Summary, ground: Ground<'a>) -> Result<Self, QueryError> {
+        let by_time = |d: &Dimension| matches!(d, Dimension::Time { field: None, .. });
+        let uses_time = summary.window.is_some() || !summary.compare.is_empty() || summary.dimensions.iter().any(by_time);
+        let mut plan = Plan::new(ground, uses_time, summary.time_field.clone());
+        let taken: &[&str] = if summary.compare.is_empty() { &[] } else { &[PERIOD] };
+        let dimensions = Dimensions::plan(ground, &summary.dimensions, taken)?;
+        let mut measures: Vec<Planned> = Vec::new();
+        let mut names: Vec<String> = dimensions.all().map(|c| c.name.clone()).chain(taken.iter().map(|t| (*t).to_owned())).collect();
+        let hidden = order_measures(summary).into_iter().chain(having_measures(summary.having.as_ref()));
+        let wanted = summary.measures.iter().map(|m| (m, true)).chain(hidden.map(|m| (m, false)));
+        for (measure, shown) in wanted {
+            if !shown && measures.iter().any(|p| p.measure == *measure) {
+                continue;
+            }
+            let formula = plan.add(measure)?;
+            let mut column = output_column(ground, measure)?;
+            column.name = free(&names, &column.name, &format!("{}_value", column.name));
+            names.push(column.name.clone());
+            measures.push(Planned {
+                measure: measure.clone(),
+                formula,
+                column,
+                shown,
+            });
+        }
+        if measures.is_empty() {
+            let dataset = first_dataset(ground, summary)?;
+            plan.branch(&dataset, None, None);
+        }
+        Ok(Self {
+            summary,
+            ground,
+            plan,
+            measures,
+            dimensions,
+            joins: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// The one way in which rows are cut by time, where a single SELECT can do it.
+    fn single_cut(&self) -> Option<Cut> {
+        if self.plan.branches.len() != 1 {
+            return None;
+        }
+        match (&self.summary.window, self.summary.compare.as_slice()) {
+            (Some(window), _) => Some(Cut::Within(*window)),
+            (None, []) => Some(Cut::All),
+            (None, windows) => self.can_be_cases(windows).then(|| Cut::Cases(windows.to_vec())),
+        }
+    }
+
+    /// Can the compared windows be told apart row by row? Without groups a window without rows must still give a row.
+    fn can_be_cases(&self, windows: &[NamedWindow]) -> bool {
+        !self.summary.dimensions.is_empty() && disjoint(windows) && sorted(windows).is_some()
+    }
+
+    fn cuts(&self) -> Vec<Cut> {
+        match (&self.summary.window, self.summary.compare.as_slice()) {
+            (Some(window), _) => vec![Cut::Within(*window)],
+            (None, []) => vec![Cut::All],
+            (None, windows) if self.can_be_cases(windows) => vec![Cut::Cases(windows.to_vec())],
+            (None, windows) => windows.iter().map(|w| Cut::Labelled(w.clone())).collect(),
+        }
+    }
+
+    fn group_columns(&self) -> Vec<OutputColumn> {
+        let period = (!self.summary.compare.is_empty()).then(|| OutputColumn {
+            name: PERIOD.into(),
+            kind: ColumnKind::Period,
+            unit: None,
+            field: None,
+            metric: None,
+        });
+        period.into_iter().chain(self.dimensions.all().cloned()).collect()
+    }
+
+    fn absorb(&mut self, part: &mut Grouped<'_>) {
+        for join in part.scope.joins_used.drain(..) {
+            if !self.joins.contains(&join) {
+                self.joins.push(join);
+            }
+        }
+        for note in part.notes.drain(..) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    /// All measures over the same rows: no parts to put together.
+    fn one_select(&mut self, cut: &Cut, place: &Place<'_>) -> Result<Core, QueryError> {
+        let Some(branch) = self.plan.branches.first().cloned() else {
+            return Err(QueryError::shape("the query asks for nothing", "give it a measure"));
+        };
+        let mut part = grouped(self.ground, self.summary, &self.dimensions, &branch, cut, place.taken)?;
+        let bases: Vec<String> = self.plan.bases.iter().map(|b| b.sql(&mut part.scope)).collect::<Result<_, _>>()?;
+        // Aggregates may have joined more.
+        part.close()?;
+        self.absorb(&mut part);
+        let mut select = part.select;
+        for (sql, column) in part.outputs.iter().zip(self.group_columns()) {
+            select.outputs.push(Output {
+                sql: sql.clone(),
+                alias: self.ground.quote(&column.name),
+            });
+        }
+        if self.plan.bases.is_empty() {
+            select.group_by.clear();
+            select.distinct = true;
+        }
+        Ok(Core { select, bases })
+    }
+
+    /// Each branch and window by itself, then stacked, then one row for each group.
+    fn combined(&mut self, place: &Place<'_>) -> Result<Core, QueryError> {
+        let groups = self.group_columns();
+        let group_names: Vec<String> = groups.iter().map(|c| self.ground.quote(&c.name)).collect();
+        let mut with: Vec<(String, String)> = Vec::new();
+        let mut stacked: Vec<String> = Vec::new();
+        let cuts = self.cuts();
+        for (at, branch) in self.plan.branches.clone().iter().enumerate() {
+            for cut in &cuts {
+                let mut part = grouped(self.ground, self.summary, &self.dimensions, branch, cut, place.taken)?;
+                for (sql, name) in part.outputs.iter().zip(&group_names) {
+                    part.select.outputs.push(Output {
+                        sql: sql.clone(),
+                        alias: name.clone(),
+                    });
+                }
+                let own: Vec<&Base> = self.plan.bases.iter().filter(|b| b.branch == at).collect();
+                for base in &own {
+                    let sql = base.sql(&mut part.scope)?;
+                    part.select.outputs.push(Output {
+                        sql,
+                        alias: self.ground.quote(&base.name),
+                    });
+                }
+                part.close()?;
+                self.absorb(&mut part);
+                let name = self.part_name(&with, &branch.dataset);
+                stacked.push(self.stack(&name, &group_names, at));
+                with.push((name, part.select.to_sql()));
+            }
+        }
+        with.push(("combined".into(), stacked.join("\nUNION ALL\n")));
+        let select = Select {
+            with,
+            outputs: group_names.iter().map(|n| Output { sql: n.clone(), alias: n.clone() }).collect(),
+            from: "combined".into(),
+            group_by: group_names,
+            ..Select::default()
+        };
+        let bases = self.plan.bases.iter().map(|b| b.from_combined(&self.ground.quote(&b.name))).collect();
+        Ok(Core { select, bases })
+    }
+
+    fn part_name(&self, with: &[(String, String)], dataset: &str) -> String {
+        let plain = format!("from_{dataset}");
+        let numbered = (2..).map(|n| format!("{plain}_{n}"));
+        let mut candidates = std::iter::once(plain.clone()).chain(numbered).map(|n| self.ground.quote(&n));
+        candidates.find(|n| !with.iter().any(|(known, _)| known == n)).unwrap_or(plain)
+    }
+
+    /// The rows of one part with all columns, those of other parts empty.
+    fn stack(&self, part: &str, groups: &[String], branch: usize) -> String {
+        let empty = match self.ground.dialect {
+            // Columns of a union must agree in type there, and a bare NULL is text.
+            Dialect::Postgres => "CAST(NULL AS NUMERIC)",
+            _ => "NULL",
+        };
+        let column = |base: &Base| {
+            let name = self.ground.quote(&base.name);
+            match base.branch == branch {
+                true => name,
+                false => format!("{empty} AS {name}"),
+            }
+        };
+        let columns: Vec<String> = groups.iter().cloned().chain(self.plan.bases.iter().map(column)).collect();
+        format!("SELECT {} FROM {part}", columns.join(", "))
+    }
+
+    /// Adds measures, HAVING, order and limit.
+    fn finish(mut self, core: Core, place: &Place<'_>) -> Result<Compiled, QueryError> {
+        let Core { mut select, bases } = core;
+        let dialect = self.ground.dialect;
+        let base = |at: usize| bases.get(at).cloned().unwrap_or_else(|| "NULL".into());
+        let groups = self.group_columns();
+        for planned in self.measures.iter().filter(|p| p.shown) {
+            select.outputs.push(Output {
+                sql: planned.formula.sql(dialect, &base),
+                alias: self.ground.quote(&planned.column.name),
+            });
+        }
+        if let Some(having) = &self.summary.having {
+            select.having = Some(self.having(having, &base)?);
+        }
+        let shown = self.measures.iter().filter(|p| p.shown).map(|p| p.column.clone());
+        let columns: Vec<OutputColumn> = groups.iter().cloned().chain(shown).collect();
+        let ranks = self.summary.top_per_group.is_some() || self.summary.limit.is_some_and(|l| l.with_ties);
+        let hidden_key = |p: &Planned| match ranks {
+            true => self.ground.quote(&p.column.name),
+            false => p.formula.sql(dialect, &base),
+        };
+        let mut keys = self.keys(&groups, &hidden_key)?;
+        if !place.ordered && self.summary.limit.is_none() && self.summary.top_per_group.is_none() {
+            keys.clear();
+        }
+        let sql = match ranks {
+            true => {
+                for planned in self.measures.iter().filter(|p| !p.shown) {
+                    select.outputs.push(Output {
+                        sql: planned.formula.sql(dialect, &base),
+                        alias: self.ground.quote(&planned.column.name),
+                    });
+                }
+                let visible: Vec<String> = columns.iter().map(|c| self.ground.quote(&c.name)).collect();
+                let partition = self.partition();
+                order::ranked(select, &visible, &partition, &keys, self.ranking(), dialect)
+            }
+            false => {
+                select.order_by = keys.iter().map(|k| k.sql(dialect)).collect();
+                select.limit = self.summary.limit.map(|l| l.count);
+                select.to_sql()
+            }
+        };
+        self.notes.dedup();
+        Ok(Compiled {
+            sql,
+            columns,
+            definitions: self.plan.definitions,
+            joins: self.joins,
+            notes: self.notes,
+        })
+    }
+
+    fn ranking(&self) -> order::Ranking {
+        let ties = self.summary.limit.is_some_and(|l| l.with_ties);
+        let count = self.summary.top_per_group.map(|t| t.count).or(self.summary.limit.map(|l| l.count));
+        order::Ranking {
+            count: count.unwrap_or(u64::MAX),
+            ties,
+            asked: self.summary.order_by.len().max(1),
+        }
+    }
+
+    /// The columns of the dimensions that make the groups of `top_per_group`.
+    fn partition(&self) -> Vec<String> {
+        let groups = self.summary.top_per_group.map_or(0, |t| t.groups);
+        let own = self.dimensions.columns.iter().take(groups).flatten();
+        let period = self.summary.top_per_group.filter(|_| !self.summary.compare.is_empty()).map(|_| PERIOD.to_owned());
+        period.into_iter().chain(own.map(|c| self.ground.quote(&c.name))).collect()
+    }
+
+    /// What rows are sorted by: what was asked for, then the groups, so that equal rows keep one order.
+    fn keys(&self, groups: &[OutputColumn], hidden: &dyn Fn(&Planned) -> String) -> Result<Vec<order::Key>, QueryError> {
+        let mut keys: Vec<order::Key> = Vec::new();
+        let named = |name: &str, descending: bool| order::Key {
+            sql: self.ground.quote(name),
+            descending,
+        };
+        for order in &self.summary.order_by {
+            let key = match &order.key {
+                OrderKey::Measure(measure) => match self.measures.iter().find(|p| p.measure == *measure) {
+                    Some(planned) if planned.shown => named(&planned.column.name, order.descending),
+                    Some(planned) => order::Key {
+                        sql: hidden(planned),
+                        descending: order.descending,
+                    },
+                    None => continue,
+                },
+                OrderKey::Field(field) => {
+                    let (dataset, found) = self.ground.field(field)?;
+                    let is_it = |c: &&OutputColumn| c.field.as_ref().is_some_and(|f| f.dataset == dataset.name && f.field == found.name);
+                    let column = groups.iter().find(is_it).ok_or_else(|| {
+                        QueryError::shape(
+                            format!("`{field}` is sorted by but is not a dimension"),
+                            "add it to `dimensions`, or sort by a measure",
+                        )
+                    })?;
+                    named(&column.name, order.descending)
+                }
+                OrderKey::Time => {
+                    let mut columns = self.summary.dimensions.iter().zip(&self.dimensions.columns);
+                    let time = columns.find(|(d, _)| matches!(d, Dimension::Time { .. })).and_then(|(_, c)| c.first());
+                    let time = time.ok_or_else(|| QueryError::shape("there is no time dimension to sort by", "add one"))?;
+                    named(&time.name, order.descending)
+                }
+                OrderKey::Period => self.period_key().ok_or_else(|| QueryError::shape("there is no `compare` to sort by", "add windows to it"))?,
+            };
+            keys.push(key);
+        }
+        // What comes first in time comes first by default; things are told apart by their label, then by their key.
+        let rank = |c: &OutputColumn| match c.kind {
+            ColumnKind::Period => 0,
+            ColumnKind::Dimension => 1,
+            ColumnKind::Key => 2,
+            ColumnKind::Measure => 3,
+        };
+        let mut rest: Vec<&OutputColumn> = groups.iter().collect();
+        if self.summary.order_by.is_empty() {
+            rest.sort_by_key(|c| rank(c));
+        }
+        for column in rest {
+            let key = match column.name == PERIOD {
+                true => self.period_key().unwrap_or_else(|| named(PERIOD, false)),
+                false => named(&column.name, false),
+            };
+            if !keys.iter().any(|k| k.sql == key.sql) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Compared windows in the order in which they were given.
+    fn period_key(&self) -> Option<order::Key> {
+        let windows = self.summary.compare.as_slice();
+        if windows.is_empty() {
+            return None;
+        }
+        Some(match sorted(windows) {
+            Some(descending) => order::Key {
+                sql: PERIOD.into(),
+                descending,
+            },
+            None => {
+                let cases: Vec<String> = windows
+                    .iter()
+                    .enumerate()
+                    .map(|(at, w)| format!("WHEN {} THEN {}", super::select::text_literal(&w.label), at + 1))
+                    .collect();
+                order::Key {
+                    sql: format!("CASE {PERIOD} {} END", cases.join(" ")),
+                    descending: false,
+                }
+            }
+        })
+    }
+
+    fn having(&self, having: &Having, base: &impl Fn(usize) -> String) -> Result<String, QueryError> {
+        let dialect = self.ground.dialect;
+        let measure = |wanted: &Measure| {
+            let planned = self.measures.iter().find(|p| p.measure == *wanted);
+            planned
+                .map(|p| p.formula.sql(dialect, base))
+                .ok_or_else(|| QueryError::shape("a measure of `having` is unknown", "name a metric or an aggregate"))
+        };
+        let number = DataType::Float;
+        let parts = |parts: &[Having], word: &str| -> Result<String, QueryError> {
+            let sql: Vec<String> = parts.iter().map(|p| self.having(p, base)).collect::<Result<_, _>>()?;
+            match sql.as_slice() {
+                [one] => Ok(one.clone()),
+                many => Ok(format!("({})", many.join(word))),
+            }
+        };
+        match having {
+            Having::And(all) => parts(all, " AND "),
+            Having::Or(any) => parts(any, " OR "),
+            Having::Not(part) => Ok(format!("NOT ({})", self.having(part, base)?)),
+            Having::Compare { measure: m, operator, value } => {
+                Ok(format!("{} {} {}", measure(m)?, operator.sql(), literal(value, &number, dialect)))
+            }
+            Having::Between { measure: m, low, high } => Ok(format!(
+                "{} BETWEEN {} AND {}",
+                measure(m)?,
+                literal(low, &number, dialect),
+                literal(high, &number, dialect)
+            )),
+        }
+    }
+}
+
+fn order_measures(summary: &Summary) -> Vec<&Measure> {
+    let measure = |key: &'_ OrderKey| matches!(key, OrderKey::Measure(_));
+    summary
+        .order_by
+        .iter()
+        .filter(|o| measure(&o.key))
+        .filter_map(|o| match &o.key {
+            OrderKey::Measure(m) => Some(m),
+            OrderKey::Field(_) | OrderKey::Time | OrderKey::Period => None,
+        })
+        .collect()
+}
+
+fn having_measures(having: Option<&Having>) -> Vec<&Measure> {
+    match having {
+        None => Vec::new(),
+        Some(Having::And(parts) | Having::Or(parts)) => parts.iter().flat_map(|p| having_measures(Some(p))).collect(),
+        Some(Having::Not(part)) => having_measures(Some(part)),
+        Some(Having::Compare { measure, .. } | Having::Between { measure, .. }) => vec![measure],
+    }
+}
+
+/// The dataset whose rows are listed where only dimensions are asked for.
+fn first_dataset(ground: Ground<'_>, summary: &Summary) -> Result<String, QueryError> {
+    let datasets = summary.dimensions.iter().filter_map(|d| match d {
+        Dimension::Field { field, .. } | Dimension::Time { field: Some(field), .. } => Some(ground.field(field).map(|(d, _)| d.name.clone())),
+        Dimension::Entity { dataset, .. } => Some(ground.dataset(dataset).map(|d| d.name.clone())),
+        Dimension::Time { field: None, .. } => None,
+    });
+    let names: Vec<String> = datasets.collect::<Result<_, _>>()?;
+    // The one that all others can be reached from, row by row.
+    let reaches_all = |from: &&String| names.iter().all(|to| ground.model.path(from, to).is_some_and(|p| p.is_many_to_one()));
+    let found = names.iter().find(reaches_all).or(names.first()).cloned();
+    found.ok_or_else(|| QueryError::shape("a time dimension needs a measure or a field", "give it one"))
+}
+
+fn disjoint(windows: &[NamedWindow]) -> bool {
+    let overlaps = |a: &NamedWindow, b: &NamedWindow| a.window.start < b.window.end && b.window.start < a.window.end;
+    windows.iter().enumerate().all(|(at, a)| windows.iter().skip(at + 1).all(|b| !overlaps(a, b)))
+}
+
+/// `Some(false)` when the labels rise in the order given, `Some(true)` when they fall.
+fn sorted(windows: &[NamedWindow]) -> Option<bool> {
+    let pairs = || windows.iter().zip(windows.iter().skip(1));
+    match () {
+        () if pairs().all(|(a, b)| a.label < b.label) => Some(false),
+        () if pairs().all(|(a, b)| a.label > b.label) => Some(true),
+        () => None,
+    }
+}
