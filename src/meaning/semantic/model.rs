@@ -332,7 +332,10 @@ impl Model {
         if let Some(time) = &own.time {
             return Some(FieldRef::new(&own.name, time));
         }
-        let timed = self.datasets.iter().filter(|d| d.kind == DatasetKind::Fact && d.name != own.name);
+        let timed = self
+            .datasets
+            .iter()
+            .filter(|d| d.kind == DatasetKind::Fact && d.name != own.name);
         timed
             .filter_map(|d| d.time.as_ref().map(|time| (d, time)))
             .filter_map(|(d, time)| {

@@ -67,13 +67,19 @@ pub(super) fn grouped<'a>(
     }
     cut_by_time(&mut scope, branch, cut, &mut outputs, &mut groups, &mut conditions)?;
 
-    let need = if summary.include_unassigned { Need::Optional } else { Need::Required };
+    let need = if summary.include_unassigned {
+        Need::Optional
+    } else {
+        Need::Required
+    };
     let linked = linked(&scope, summary)?;
     let mut link = Link::new(ground, summary, branch, need);
     for ((dimension, reach), columns) in summary.dimensions.iter().zip(linked).zip(&dimensions.columns) {
         let sql = match reach {
             Reach::Repeated if !base.primary_key.is_empty() => link.add(dimension, columns, &mut scope)?,
-            Reach::One | Reach::Several | Reach::Repeated => scope.dimension_sql(dimension, branch.time.as_ref(), need)?,
+            Reach::One | Reach::Several | Reach::Repeated => {
+                scope.dimension_sql(dimension, branch.time.as_ref(), need)?
+            }
         };
         if reach != Reach::One {
             let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
@@ -193,7 +199,12 @@ impl<'a, 's> Link<'a, 's> {
         scope: &mut Scope<'a>,
     ) -> Result<super::dimension::DimensionSql, QueryError> {
         if self.inner.is_none() {
-            let inner = Scope::new(self.ground, self.ground.dataset(&self.branch.dataset)?, &self.summary.via, &[]);
+            let inner = Scope::new(
+                self.ground,
+                self.ground.dataset(&self.branch.dataset)?,
+                &self.summary.via,
+                &[],
+            );
             let mut select = Select {
                 distinct: true,
                 ..Select::default()
@@ -223,7 +234,9 @@ impl<'a, 's> Link<'a, 's> {
 
     /// Puts the pairs in front of `select`; the clause that joins them to its rows.
     fn finish(self, select: &mut Select, scope: &Scope<'a>) -> Result<Option<String>, QueryError> {
-        let Some((mut inner, mut pairs)) = self.inner else { return Ok(None) };
+        let Some((mut inner, mut pairs)) = self.inner else {
+            return Ok(None);
+        };
         pairs.from = inner.from_sql();
         pairs.joins = inner.joins_sql()?;
         let name = self.ground.quote(&self.name);
@@ -231,7 +244,11 @@ impl<'a, 's> Link<'a, 's> {
         let on: Vec<String> = keys
             .map(|(at, key)| format!("{} = {name}.key_{}", scope.column_sql(&scope.base_alias, key), at + 1))
             .collect();
-        let word = if self.need == Need::Optional { "LEFT JOIN" } else { "JOIN" };
+        let word = if self.need == Need::Optional {
+            "LEFT JOIN"
+        } else {
+            "JOIN"
+        };
         select.with.push((name.clone(), pairs.to_sql()));
         Ok(Some(format!("{word} {name} ON {}", on.join(" AND "))))
     }

@@ -5,7 +5,11 @@ use crate::meaning::query::compile::select::{Output, Select, indent};
 use crate::meaning::query::compile::{Compiled, Place, QueryError, compile_at};
 use crate::meaning::query::{Combine, SetOperator};
 
-pub(super) fn compile_combine(combine: &Combine, ground: Ground<'_>, place: &Place<'_>) -> Result<Compiled, QueryError> {
+pub(super) fn compile_combine(
+    combine: &Combine,
+    ground: Ground<'_>,
+    place: &Place<'_>,
+) -> Result<Compiled, QueryError> {
     let inside = Place {
         taken: place.taken,
         ordered: false,
@@ -14,7 +18,11 @@ pub(super) fn compile_combine(combine: &Combine, ground: Ground<'_>, place: &Pla
     let right = compile_at(&combine.right, ground, &inside)?;
     if left.columns.len() != right.columns.len() {
         return Err(QueryError::shape(
-            format!("the two sides have {} and {} columns", left.columns.len(), right.columns.len()),
+            format!(
+                "the two sides have {} and {} columns",
+                left.columns.len(),
+                right.columns.len()
+            ),
             "give both the same measures and dimensions",
         ));
     }
@@ -38,7 +46,11 @@ pub(super) fn compile_combine(combine: &Combine, ground: Ground<'_>, place: &Pla
         from: format!("(\n{}\n) AS {name}", indent(&part.sql)),
         ..Select::default()
     };
-    let mut sql = format!("{}\n{word}\n{}", side(&left, "one").to_sql(), side(&right, "other").to_sql());
+    let mut sql = format!(
+        "{}\n{word}\n{}",
+        side(&left, "one").to_sql(),
+        side(&right, "other").to_sql()
+    );
     if place.ordered {
         let order: Vec<String> = left.columns.iter().map(|c| ground.quote(&c.name)).collect();
         sql.push_str(&format!("\nORDER BY {}", order.join(", ")));

@@ -150,7 +150,10 @@ impl TimeColumn {
             (TimeFormat::EpochMillis, Dialect::Mysql) => format!("FROM_UNIXTIME({sql} / 1000)"),
             (format, dialect) => {
                 return Err(QueryError::shape(
-                    format!("`{}` writes its dates as {format:?}, which {dialect:?} cannot cut into periods", self.name),
+                    format!(
+                        "`{}` writes its dates as {format:?}, which {dialect:?} cannot cut into periods",
+                        self.name
+                    ),
                     "add a field with a date type to the semantic model",
                 ));
             }
@@ -305,7 +308,9 @@ mod tests {
 
     #[test]
     fn a_year_cannot_be_cut_at_a_month() {
-        let error = column(TimeFormat::Year, DataType::Integer).within(&august(), Dialect::Sqlite).unwrap_err();
+        let error = column(TimeFormat::Year, DataType::Integer)
+            .within(&august(), Dialect::Sqlite)
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "`t.d` holds whole years, so it cannot be cut at 2005-08-01; use windows of whole years"

@@ -62,10 +62,17 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
     match dimension {
         Dimension::Field { field, .. } => {
             let (dataset, found) = ground.field(field)?;
-            let kind = if found.is_time { ColumnKind::Period } else { ColumnKind::Dimension };
+            let kind = if found.is_time {
+                ColumnKind::Period
+            } else {
+                ColumnKind::Dimension
+            };
             let longer = format!("{}_{}", names::singular(&dataset.name), found.name);
             let reference = FieldRef::new(&dataset.name, &found.name);
-            Ok(vec![(column(found.name.clone(), kind, Some(reference), found.unit), longer)])
+            Ok(vec![(
+                column(found.name.clone(), kind, Some(reference), found.unit),
+                longer,
+            )])
         }
         Dimension::Time { grain, .. } => {
             let name = grain_name(*grain).to_owned();
@@ -76,7 +83,11 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
             let dataset = ground.dataset(dataset)?;
             let role = role_name(ground, dataset, via.as_deref());
             let label = label_fields(dataset);
-            let key_kind = if label.is_empty() { ColumnKind::Dimension } else { ColumnKind::Key };
+            let key_kind = if label.is_empty() {
+                ColumnKind::Dimension
+            } else {
+                ColumnKind::Key
+            };
             let mut columns: Vec<(OutputColumn, String)> = key_columns(dataset, &label)
                 .into_iter()
                 .map(|(name, reference)| {
@@ -92,7 +103,10 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
             match columns.is_empty() {
                 false => Ok(columns),
                 true => Err(QueryError::shape(
-                    format!("`{}` has neither a key nor a label to tell its rows apart", dataset.name),
+                    format!(
+                        "`{}` has neither a key nor a label to tell its rows apart",
+                        dataset.name
+                    ),
                     "group by one of its fields instead",
                 )),
             }
@@ -102,7 +116,9 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
 
 /// What the things of a dataset are called here: `employee`, or `manager` where they are reached by that role.
 fn role_name(ground: Ground<'_>, dataset: &Dataset, via: Option<&str>) -> String {
-    let relationship = via.and_then(|name| ground.model.relationship(name)).filter(|r| r.to == dataset.name);
+    let relationship = via
+        .and_then(|name| ground.model.relationship(name))
+        .filter(|r| r.to == dataset.name);
     let role = relationship.and_then(|r| r.name.strip_prefix(&format!("{}_", r.from)));
     match role {
         Some(role) if role != dataset.name => names::singular(role),
@@ -152,7 +168,12 @@ impl<'a> Scope<'a> {
     }
 
     /// The SQL of a dimension, joined in as needed; `time` is the branch's own time field.
-    pub fn dimension_sql(&mut self, dimension: &Dimension, time: Option<&FieldRef>, need: Need) -> Result<DimensionSql, QueryError> {
+    pub fn dimension_sql(
+        &mut self,
+        dimension: &Dimension,
+        time: Option<&FieldRef>,
+        need: Need,
+    ) -> Result<DimensionSql, QueryError> {
         match dimension {
             Dimension::Field { field, .. } => {
                 let (dataset, found) = self.ground.field(field)?;
@@ -228,7 +249,10 @@ impl<'a> Scope<'a> {
     }
 
     fn may_be_null(&self, dataset: &Dataset, field: &Field) -> bool {
-        let column = field.column.as_ref().and_then(|c| self.ground.table(dataset)?.column(c));
+        let column = field
+            .column
+            .as_ref()
+            .and_then(|c| self.ground.table(dataset)?.column(c));
         column.is_some_and(|c| c.nullable && c.profile.as_ref().is_none_or(|p| p.nulls > 0))
     }
 }
@@ -264,7 +288,13 @@ pub(super) enum Reach {
 
 impl Scope<'_> {
     pub fn reach(&self, path: &Path) -> Reach {
-        let turns: Vec<usize> = path.steps.iter().enumerate().filter(|(_, s)| !s.forward).map(|(at, _)| at).collect();
+        let turns: Vec<usize> = path
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| !s.forward)
+            .map(|(at, _)| at)
+            .collect();
         let at = match turns.as_slice() {
             [] => return Reach::One,
             [at] => *at,
@@ -273,9 +303,17 @@ impl Scope<'_> {
         let (Some(into), Some(out)) = (path.steps.get(at), path.steps.get(at + 1)) else {
             return Reach::Repeated;
         };
-        let Ok(bridge) = self.ground.dataset(&into.to) else { return Reach::Repeated };
-        let pair: Vec<&str> = into.to_columns.iter().chain(&out.from_columns).map(String::as_str).collect();
-        let is_key = |key: &Vec<String>| !key.is_empty() && key.iter().all(|k| pair.iter().any(|c| c.eq_ignore_ascii_case(k)));
+        let Ok(bridge) = self.ground.dataset(&into.to) else {
+            return Reach::Repeated;
+        };
+        let pair: Vec<&str> = into
+            .to_columns
+            .iter()
+            .chain(&out.from_columns)
+            .map(String::as_str)
+            .collect();
+        let is_key =
+            |key: &Vec<String>| !key.is_empty() && key.iter().all(|k| pair.iter().any(|c| c.eq_ignore_ascii_case(k)));
         let pairs_once = is_key(&bridge.primary_key) || bridge.unique_keys.iter().any(is_key);
         match bridge.kind == DatasetKind::Bridge && pairs_once && path.steps.len() == at + 2 {
             true => Reach::Several,

@@ -84,5 +84,9 @@ pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
         .filter(|(score, _)| *score >= NEAR)
         .collect();
     scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.cmp(y)));
-    scored.into_iter().take(3).map(|(_, candidate)| candidate.to_owned()).collect()
+    scored
+        .into_iter()
+        .take(3)
+        .map(|(_, candidate)| candidate.to_owned())
+        .collect()
 }

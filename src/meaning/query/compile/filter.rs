@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use crate::meaning::query::compile::scope::{Need, Scope};
-use crate::meaning::query::compile::select::{Select, Output, indent, nested, text_literal};
+use crate::meaning::query::compile::select::{Output, Select, indent, nested, text_literal};
 use crate::meaning::query::compile::{QueryError, compile_inside};
 use crate::meaning::query::{Comparison, Filter, Literal, Query};
 use crate::meaning::semantic::{Aggregate, Dataset, Field, FieldRef, Path};
@@ -72,7 +72,12 @@ impl<'a> Scope<'a> {
             | Filter::During { field, .. }
             | Filter::InQuery { field, .. }
             | Filter::CompareAggregate { field, .. } => field,
-            Filter::And(_) | Filter::Or(_) | Filter::Not(_) | Filter::CompareFields { .. } | Filter::IsNull { .. } | Filter::Exists { .. } => {
+            Filter::And(_)
+            | Filter::Or(_)
+            | Filter::Not(_)
+            | Filter::CompareFields { .. }
+            | Filter::IsNull { .. }
+            | Filter::Exists { .. } => {
                 return Ok(None);
             }
         };
@@ -117,7 +122,8 @@ impl<'a> Scope<'a> {
             }
             Filter::IsNull { field } => {
                 let anything = Place { loose: true, ..place };
-                self.filter_field(field, anything).map(|(sql, _)| format!("{sql} IS NULL"))
+                self.filter_field(field, anything)
+                    .map(|(sql, _)| format!("{sql} IS NULL"))
             }
             Filter::During { field, window } => self.during(field, window, place),
             Filter::InQuery { field, query } => self.in_query(field, query, place),
@@ -154,7 +160,13 @@ impl<'a> Scope<'a> {
         self.join(&path, if place.loose { Need::Optional } else { Need::Required })
     }
 
-    fn compare(&mut self, field: &FieldRef, operator: Comparison, value: &Literal, place: Place) -> Result<String, QueryError> {
+    fn compare(
+        &mut self,
+        field: &FieldRef,
+        operator: Comparison,
+        value: &Literal,
+        place: Place,
+    ) -> Result<String, QueryError> {
         let (dataset, found) = self.ground.field(field)?;
         if found.is_time
             && let Literal::Text(text) = value
@@ -176,12 +188,18 @@ impl<'a> Scope<'a> {
         date: Date,
         place: Place,
     ) -> Result<String, QueryError> {
-        let next = date.tomorrow().map_err(|error| QueryError::shape(format!("no day after {date}: {error}"), "use an earlier date"))?;
+        let next = date
+            .tomorrow()
+            .map_err(|error| QueryError::shape(format!("no day after {date}: {error}"), "use an earlier date"))?;
         let alias = self.filter_alias(dataset, place)?;
         let column = self.time_column(dataset, field, &alias)?;
         let dialect = self.ground.dialect;
         let side = |mark: &str, at: Date| -> Result<String, QueryError> {
-            Ok(format!("{} {mark} {}", column.comparable(dialect)?, column.bound(at, dialect)?))
+            Ok(format!(
+                "{} {mark} {}",
+                column.comparable(dialect)?,
+                column.bound(at, dialect)?
+            ))
         };
         let day = Window { start: date, end: next };
         match operator {
@@ -203,7 +221,10 @@ impl<'a> Scope<'a> {
 
     fn one_of(&mut self, field: &FieldRef, values: &[Literal], place: Place) -> Result<String, QueryError> {
         if values.is_empty() {
-            return Err(QueryError::shape(format!("the list of values for `{field}` is empty"), "give at least one value"));
+            return Err(QueryError::shape(
+                format!("the list of values for `{field}` is empty"),
+                "give at least one value",
+            ));
         }
         let (sql, found) = self.filter_field(field, place)?;
         let values: Vec<String> = values.iter().map(|value| self.literal(value, found)).collect();
@@ -217,19 +238,34 @@ impl<'a> Scope<'a> {
         let (sql, _) = self.filter_field(field, place)?;
         let inner = compile_inside(query, self.ground, &self.taken().to_vec())?;
         let Some(first) = inner.columns.first() else {
-            return Err(QueryError::shape("the inner query has no column", "give it a field or a dimension"));
+            return Err(QueryError::shape(
+                "the inner query has no column",
+                "give it a field or a dimension",
+            ));
         };
         let column = self.ground.quote(&first.name);
         // One NULL in the list would make NOT IN true of nothing.
-        let keep = if place.negated { format!("\n  WHERE {column} IS NOT NULL") } else { String::new() };
+        let keep = if place.negated {
+            format!("\n  WHERE {column} IS NOT NULL")
+        } else {
+            String::new()
+        };
         let inner_sql = match inner.columns.len() == 1 && !place.negated {
             true => indent(&inner.sql),
-            false => format!("  SELECT {column}\n  FROM (\n{}\n  ) AS listed{keep}", indent(&indent(&inner.sql))),
+            false => format!(
+                "  SELECT {column}\n  FROM (\n{}\n  ) AS listed{keep}",
+                indent(&indent(&inner.sql))
+            ),
         };
         Ok(format!("{sql} IN (\n{inner_sql}\n)"))
     }
 
-    fn aggregate_query(&mut self, function: Aggregate, of: &FieldRef, filter: Option<&Filter>) -> Result<String, QueryError> {
+    fn aggregate_query(
+        &mut self,
+        function: Aggregate,
+        of: &FieldRef,
+        filter: Option<&Filter>,
+    ) -> Result<String, QueryError> {
         let (dataset, field) = self.ground.field(of)?;
         let mut inner = self.inner(dataset);
         let column = inner.field_sql(dataset, field, &inner.base_alias.clone())?;
@@ -259,7 +295,10 @@ impl<'a> Scope<'a> {
             ));
         };
         let Some(step) = rest.first() else {
-            return Err(QueryError::shape("the path has no step", "name a relationship in `via`"));
+            return Err(QueryError::shape(
+                "the path has no step",
+                "name a relationship in `via`",
+            ));
         };
         let here = self.join(
             &Path {
@@ -271,7 +310,11 @@ impl<'a> Scope<'a> {
         let child = self.ground.dataset(&step.to)?;
         let mut inner = self.inner(child);
         let pair = |(outer, own): (&String, &String)| {
-            format!("{} = {}", inner.column_sql(&inner.base_alias, own), self.column_sql(&here, outer))
+            format!(
+                "{} = {}",
+                inner.column_sql(&inner.base_alias, own),
+                self.column_sql(&here, outer)
+            )
         };
         let mut conditions: Vec<String> = step.from_columns.iter().zip(&step.to_columns).map(pair).collect();
         conditions.extend(inner.base_conditions()?);
@@ -299,7 +342,9 @@ impl<'a> Scope<'a> {
 
     /// The base's own default filter.
     pub fn base_conditions(&mut self) -> Result<Vec<String>, QueryError> {
-        let Some(filter) = self.base.default_filter.clone() else { return Ok(Vec::new()) };
+        let Some(filter) = self.base.default_filter.clone() else {
+            return Ok(Vec::new());
+        };
         let (base, alias) = (self.base, self.base_alias.clone());
         let condition = self.expression_at(&filter, base, &alias, &format!("the default filter of `{}`", base.name))?;
         Ok(vec![bracketed_or(&condition)])

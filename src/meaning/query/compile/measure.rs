@@ -38,8 +38,14 @@ pub(super) struct Base {
 #[derive(Debug, Clone, PartialEq)]
 enum BaseAggregate {
     /// ANSI SQL with aggregates.
-    Expression { sql: String, owner: String },
-    Field { function: Aggregate, field: FieldRef },
+    Expression {
+        sql: String,
+        owner: String,
+    },
+    Field {
+        function: Aggregate,
+        field: FieldRef,
+    },
     Rows,
 }
 
@@ -104,7 +110,11 @@ impl<'a> Plan<'a> {
     }
 
     fn metric(&mut self, name: &str, depth: usize) -> Result<Formula, QueryError> {
-        let metric = self.ground.model.metric(name).ok_or_else(|| QueryError::metric(self.ground.model, name))?;
+        let metric = self
+            .ground
+            .model
+            .metric(name)
+            .ok_or_else(|| QueryError::metric(self.ground.model, name))?;
         if depth > MAX_DEPTH {
             return Err(QueryError::shape(
                 format!("metric `{name}` is defined by itself"),
@@ -176,7 +186,11 @@ impl<'a> Plan<'a> {
 
     /// The branch for these rows, made if there is none yet.
     pub fn branch(&mut self, dataset: &str, filter: Option<String>, time: Option<FieldRef>) -> usize {
-        let chosen = self.time_field.clone().or(time).or_else(|| self.ground.model.time_of(dataset));
+        let chosen = self
+            .time_field
+            .clone()
+            .or(time)
+            .or_else(|| self.ground.model.time_of(dataset));
         // Where nothing is cut by time, the date of a row only matters for the whole that it belongs to.
         let belongs_elsewhere = |t: &FieldRef| !t.dataset.eq_ignore_ascii_case(dataset);
         let time = match self.uses_time {
@@ -196,7 +210,11 @@ impl<'a> Plan<'a> {
     }
 
     fn base(&mut self, branch: usize, aggregate: BaseAggregate, name: &str, zero_when_missing: bool) -> Formula {
-        if let Some(at) = self.bases.iter().position(|b| b.branch == branch && b.aggregate == aggregate) {
+        if let Some(at) = self
+            .bases
+            .iter()
+            .position(|b| b.branch == branch && b.aggregate == aggregate)
+        {
             return Formula::Base(at);
         }
         let taken = |name: &str| self.bases.iter().any(|b| b.name == name);
@@ -269,7 +287,12 @@ impl Formula {
 /// What a metric means, in a sentence: its description, else its formula, and which rows count when.
 fn describe(metric: &Metric) -> String {
     let formula = match &metric.kind {
-        MetricKind::Simple { expression, filter, time, .. } => {
+        MetricKind::Simple {
+            expression,
+            filter,
+            time,
+            ..
+        } => {
             let when = time.as_ref().map(|t| format!(", by {t}")).unwrap_or_default();
             let which = filter.as_ref().map(|f| format!(", where {f}")).unwrap_or_default();
             format!("{expression}{when}{which}")
@@ -300,7 +323,11 @@ pub(super) fn column_name(measure: &Measure) -> String {
             format!("{function}_{}", names::snake(&field.field))
         }
         Measure::Ratio { numerator, denominator } => {
-            format!("{}_per_{}", column_name(numerator), names::singular(column_name(denominator).trim_end_matches("_count")))
+            format!(
+                "{}_per_{}",
+                column_name(numerator),
+                names::singular(column_name(denominator).trim_end_matches("_count"))
+            )
         }
     }
 }
@@ -308,7 +335,12 @@ pub(super) fn column_name(measure: &Measure) -> String {
 /// What a measure's column holds.
 pub(super) fn output_column(ground: Ground<'_>, measure: &Measure) -> Result<OutputColumn, QueryError> {
     let metric = match measure {
-        Measure::Metric(name) => Some(ground.model.metric(name).ok_or_else(|| QueryError::metric(ground.model, name))?),
+        Measure::Metric(name) => Some(
+            ground
+                .model
+                .metric(name)
+                .ok_or_else(|| QueryError::metric(ground.model, name))?,
+        ),
         Measure::Count(_) | Measure::Aggregate { .. } | Measure::Ratio { .. } => None,
     };
     Ok(OutputColumn {

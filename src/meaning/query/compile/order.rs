@@ -34,7 +34,14 @@ impl Key {
 }
 
 /// `core`, whose columns include every key, cut to the best rows of each group of `partition`.
-pub(super) fn ranked(mut core: Select, columns: &[String], partition: &[String], keys: &[Key], ranking: Ranking, dialect: Dialect) -> String {
+pub(super) fn ranked(
+    mut core: Select,
+    columns: &[String],
+    partition: &[String],
+    keys: &[Key],
+    ranking: Ranking,
+    dialect: Dialect,
+) -> String {
     let function = if ranking.ties { "RANK" } else { "ROW_NUMBER" };
     let ranked_by: Vec<String> = match ranking.ties {
         true => keys.iter().take(ranking.asked).map(|k| k.sql(dialect)).collect(),
@@ -48,13 +55,19 @@ pub(super) fn ranked(mut core: Select, columns: &[String], partition: &[String],
     let mut with = std::mem::take(&mut core.with);
     with.push(("grouped".into(), core.body()));
     let place = format!("{function}() OVER ({within}ORDER BY {}) AS place", ranked_by.join(", "));
-    let ranked = format!("SELECT\n{},\n{}\nFROM grouped", indent(&all.join(",\n")), indent(&place));
+    let ranked = format!(
+        "SELECT\n{},\n{}\nFROM grouped",
+        indent(&all.join(",\n")),
+        indent(&place)
+    );
     with.push(("ranked".into(), ranked));
     let in_groups = partition.iter().map(|p| Key {
         sql: p.clone(),
         descending: false,
     });
-    let order: Vec<Key> = in_groups.chain(keys.iter().filter(|k| !partition.contains(&k.sql)).cloned()).collect();
+    let order: Vec<Key> = in_groups
+        .chain(keys.iter().filter(|k| !partition.contains(&k.sql)).cloned())
+        .collect();
     Select {
         with,
         outputs: columns

@@ -37,7 +37,11 @@ pub(super) fn compile_rows(rows: &Rows, ground: Ground<'_>, place: &Place<'_>) -
         conditions.extend(scope.conditions(filter)?);
     }
     let keys = keys(rows, &mut scope, &mut listed, time.as_ref(), place)?;
-    let notes = scope.default_filters().into_iter().map(|(d, f)| format!("only rows of {d} where {f}")).collect();
+    let notes = scope
+        .default_filters()
+        .into_iter()
+        .map(|(d, f)| format!("only rows of {d} where {f}"))
+        .collect();
     let mut select = Select {
         distinct: rows.distinct,
         outputs: listed.outputs,
@@ -78,7 +82,11 @@ fn shown_fields(base: &Dataset, rows: &Rows, time: Option<&FieldRef>) -> Vec<Fie
         return rows.fields.clone();
     }
     let own = |name: &str| FieldRef::new(&base.name, name);
-    let keys = base.primary_key.iter().filter_map(|c| base.field_of_column(c)).map(|f| own(&f.name));
+    let keys = base
+        .primary_key
+        .iter()
+        .filter_map(|c| base.field_of_column(c))
+        .map(|f| own(&f.name));
     let label = base.label.iter().map(|name| own(name));
     let measures = base
         .fields
@@ -158,12 +166,18 @@ impl Listed {
         self.definitions.append(&mut plan.definitions);
         let mut bases = Vec::new();
         for base in &plan.bases {
-            let Some(branch) = plan.branches.get(base.branch) else { continue };
+            let Some(branch) = plan.branches.get(base.branch) else {
+                continue;
+            };
             let dataset = ground.dataset(&branch.dataset)?;
             let path = ground.path(dataset, scope.base, None, &scope.via)?;
             let Some((last, before)) = path.steps.split_last().filter(|_| path.is_many_to_one()) else {
                 return Err(QueryError::shape(
-                    format!("`{}` is not counted for each row of `{}`", column_name(measure), scope.base.name),
+                    format!(
+                        "`{}` is not counted for each row of `{}`",
+                        column_name(measure),
+                        scope.base.name
+                    ),
                     format!("use a summary with `{}` as its dimension", scope.base.name),
                 ));
             };
@@ -171,7 +185,12 @@ impl Listed {
             let mut conditions = inner.base_conditions()?;
             if let Some(filter) = &branch.filter {
                 let alias = inner.base_alias.clone();
-                let condition = inner.expression_at(filter, dataset, &alias, &format!("the filter of a metric on `{}`", dataset.name))?;
+                let condition = inner.expression_at(
+                    filter,
+                    dataset,
+                    &alias,
+                    &format!("the filter of a metric on `{}`", dataset.name),
+                )?;
                 conditions.push(super::filter::as_conjunct(&condition));
             }
             let way = Path {
@@ -181,7 +200,11 @@ impl Listed {
             let near = inner.join(&way, Need::Required)?;
             let pairs = last.from_columns.iter().zip(&last.to_columns);
             conditions.extend(pairs.map(|(own, outer)| {
-                format!("{} = {}", inner.column_sql(&near, own), scope.column_sql(&scope.base_alias, outer))
+                format!(
+                    "{} = {}",
+                    inner.column_sql(&near, own),
+                    scope.column_sql(&scope.base_alias, outer)
+                )
             }));
             let sql = base.sql(&mut inner)?;
             let select = Select {
@@ -196,7 +219,9 @@ impl Listed {
             };
             bases.push(format!("(\n{}\n)", indent(&select.to_sql())));
         }
-        Ok(formula.sql(ground.dialect, &|at| bases.get(at).cloned().unwrap_or_else(|| "NULL".into())))
+        Ok(formula.sql(ground.dialect, &|at| {
+            bases.get(at).cloned().unwrap_or_else(|| "NULL".into())
+        }))
     }
 }
 
@@ -209,7 +234,11 @@ fn field_of_row(scope: &mut Scope<'_>, field: &FieldRef) -> Result<String, Query
         let alias = scope.join(&path, Need::Required)?;
         return scope.field_sql(dataset, found, &alias);
     }
-    let need = if scope.may_be_missing(&path) { Need::Optional } else { Need::Required };
+    let need = if scope.may_be_missing(&path) {
+        Need::Optional
+    } else {
+        Need::Required
+    };
     let alias = scope.join(&path, need)?;
     scope.field_sql(dataset, found, &alias)
 }
@@ -229,12 +258,18 @@ fn keys(
             OrderKey::Field(field) => {
                 let (dataset, found) = ground.field(field)?;
                 let reference = FieldRef::new(&dataset.name, &found.name);
-                let shown = listed.columns.iter().find(|c| c.field.as_ref() == Some(&reference)).map(|c| c.name.clone());
+                let shown = listed
+                    .columns
+                    .iter()
+                    .find(|c| c.field.as_ref() == Some(&reference))
+                    .map(|c| c.name.clone());
                 (field_of_row(scope, field)?, shown)
             }
             OrderKey::Measure(measure) => {
                 let at = rows.measures.iter().position(|m| m == measure);
-                let shown = at.and_then(|at| listed.columns.iter().filter(|c| c.field.is_none()).nth(at)).map(|c| c.name.clone());
+                let shown = at
+                    .and_then(|at| listed.columns.iter().filter(|c| c.field.is_none()).nth(at))
+                    .map(|c| c.name.clone());
                 let sql = match shown {
                     Some(_) => String::new(),
                     None => listed.measure_of_row(scope, measure)?,
@@ -250,7 +285,10 @@ fn keys(
             OrderKey::Period => return Err(QueryError::shape("rows have no compared periods", "sort by `time`")),
         };
         if rows.distinct && shown_as.is_none() {
-            return Err(QueryError::shape("distinct rows can only be sorted by what they show", "add the field to `fields`"));
+            return Err(QueryError::shape(
+                "distinct rows can only be sorted by what they show",
+                "add the field to `fields`",
+            ));
         }
         let sql = match (shown_as, ranks) {
             (Some(name), _) => ground.quote(&name),
@@ -266,13 +304,20 @@ fn keys(
         return Ok(Vec::new());
     }
     let rest: Vec<String> = match rows.distinct || scope.base.primary_key.is_empty() {
-        true => listed.columns.iter().filter(|c| c.unit != Some(Unit::Fraction)).map(|c| ground.quote(&c.name)).collect(),
+        true => listed
+            .columns
+            .iter()
+            .filter(|c| c.unit != Some(Unit::Fraction))
+            .map(|c| ground.quote(&c.name))
+            .collect(),
         false => {
             let own = scope.base.primary_key.clone();
             let shown = |column: &String| {
                 let of_key = |c: &&OutputColumn| {
                     let field = c.field.as_ref().filter(|f| f.dataset == scope.base.name);
-                    field.and_then(|f| scope.base.field(&f.field)).is_some_and(|f| f.column.as_ref() == Some(column))
+                    field
+                        .and_then(|f| scope.base.field(&f.field))
+                        .is_some_and(|f| f.column.as_ref() == Some(column))
                 };
                 listed.columns.iter().find(of_key).map(|c| ground.quote(&c.name))
             };

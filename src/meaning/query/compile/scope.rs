@@ -6,9 +6,7 @@ use crate::meaning::query::compile::dates::TimeColumn;
 use crate::meaning::query::compile::error::nearest;
 use crate::meaning::query::compile::select::indent;
 use crate::meaning::query::compile::{JoinUsed, QueryError};
-use crate::meaning::semantic::{
-    Dataset, Field, FieldRef, Model, Path, Source, TimeFormat, WeekStart, expression,
-};
+use crate::meaning::semantic::{Dataset, Field, FieldRef, Model, Path, Source, TimeFormat, WeekStart, expression};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::{Catalog, Table, quote};
 
@@ -61,7 +59,8 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Ground<'a> {
     pub fn dataset(&self, name: &str) -> Result<&'a Dataset, QueryError> {
-        let by_source = |d: &&Dataset| matches!(&d.source, Source::Table { name: n, .. } if n.eq_ignore_ascii_case(name));
+        let by_source =
+            |d: &&Dataset| matches!(&d.source, Source::Table { name: n, .. } if n.eq_ignore_ascii_case(name));
         self.model
             .dataset(name)
             .or_else(|| self.model.datasets.iter().find(by_source))
@@ -73,10 +72,16 @@ impl<'a> Ground<'a> {
         let find = |d: &'a Dataset| d.field(&field.field).or_else(|| d.field_of_column(&field.field));
         if !field.dataset.is_empty() {
             let dataset = self.dataset(&field.dataset)?;
-            return find(dataset).map(|f| (dataset, f)).ok_or_else(|| self.unknown_field(field));
+            return find(dataset)
+                .map(|f| (dataset, f))
+                .ok_or_else(|| self.unknown_field(field));
         }
-        let hits: Vec<(&Dataset, &Field)> =
-            self.model.datasets.iter().filter_map(|d| find(d).map(|f| (d, f))).collect();
+        let hits: Vec<(&Dataset, &Field)> = self
+            .model
+            .datasets
+            .iter()
+            .filter_map(|d| find(d).map(|f| (d, f)))
+            .collect();
         match hits.as_slice() {
             [hit] => Ok(*hit),
             [] => Err(self.unknown_field(field)),
@@ -129,7 +134,11 @@ impl<'a> Ground<'a> {
                 return Err(QueryError::relationship(self.model, name));
             }
         }
-        let goes_via = |path: &Path| path.steps.iter().any(|s| via.iter().any(|v| v.eq_ignore_ascii_case(&s.relationship)));
+        let goes_via = |path: &Path| {
+            path.steps
+                .iter()
+                .any(|s| via.iter().any(|v| v.eq_ignore_ascii_case(&s.relationship)))
+        };
         paths.sort_by_key(|path| !goes_via(path));
         match paths.is_empty() {
             false => Ok(paths),
@@ -142,7 +151,13 @@ impl<'a> Ground<'a> {
     }
 
     /// The way through exactly `via`, where it is given.
-    pub fn path(&self, from: &Dataset, to: &Dataset, via: Option<&str>, preferred: &[String]) -> Result<Path, QueryError> {
+    pub fn path(
+        &self,
+        from: &Dataset,
+        to: &Dataset,
+        via: Option<&str>,
+        preferred: &[String],
+    ) -> Result<Path, QueryError> {
         let Some(via) = via else {
             let found = self.paths(from, to, preferred)?.into_iter().next();
             return found.ok_or_else(|| QueryError::shape("no path", "name a relationship in `via`"));
@@ -150,11 +165,13 @@ impl<'a> Ground<'a> {
         if self.model.relationship(via).is_none() {
             return Err(QueryError::relationship(self.model, via));
         }
-        self.model.path_via(&from.name, &to.name, via).ok_or_else(|| QueryError::Unreachable {
-            from: from.name.clone(),
-            to: to.name.clone(),
-            advice: format!("`{via}` is not on a way between them"),
-        })
+        self.model
+            .path_via(&from.name, &to.name, via)
+            .ok_or_else(|| QueryError::Unreachable {
+                from: from.name.clone(),
+                to: to.name.clone(),
+                advice: format!("`{via}` is not on a way between them"),
+            })
     }
 
     fn reachable_from(&self, from: &Dataset) -> String {
@@ -206,7 +223,10 @@ impl<'a> Scope<'a> {
             _ => None,
         };
         let numbered = (2..).map(|n| format!("{}_{n}", dataset.name));
-        let mut candidates = [table, Some(dataset.name.clone()), role.map(str::to_owned)].into_iter().flatten().chain(numbered);
+        let mut candidates = [table, Some(dataset.name.clone()), role.map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .chain(numbered);
         let is_free = |name: &String| !self.taken.iter().any(|t| t.eq_ignore_ascii_case(name));
         let alias = candidates.find(is_free).unwrap_or_else(|| dataset.name.clone());
         self.taken.push(alias.clone());
@@ -227,7 +247,13 @@ impl<'a> Scope<'a> {
             let dataset = self.ground.dataset(&step.to)?;
             let new = self.new_alias(dataset, Some(&step.relationship));
             let pair = |(from, to): (&String, &String)| {
-                format!("{}.{} = {}.{}", self.ground.quote(&alias), self.ground.quote(from), self.ground.quote(&new), self.ground.quote(to))
+                format!(
+                    "{}.{} = {}.{}",
+                    self.ground.quote(&alias),
+                    self.ground.quote(from),
+                    self.ground.quote(&new),
+                    self.ground.quote(to)
+                )
             };
             let on: Vec<String> = step.from_columns.iter().zip(&step.to_columns).map(pair).collect();
             self.joined.push(Joined {
@@ -251,7 +277,11 @@ impl<'a> Scope<'a> {
             return;
         }
         let others = self.ground.model.paths(&self.base.name, &last.to);
-        let alternatives = others.iter().filter(|p| p.relationships() != relationships).map(Path::in_words).collect();
+        let alternatives = others
+            .iter()
+            .filter(|p| p.relationships() != relationships)
+            .map(Path::in_words)
+            .collect();
         self.joins_used.push(JoinUsed {
             from: self.base.name.clone(),
             to: last.to.clone(),
@@ -288,7 +318,9 @@ impl<'a> Scope<'a> {
     pub fn joins_sql(&mut self) -> Result<Vec<String>, QueryError> {
         let mut clauses = Vec::new();
         for at in 0..self.joined.len() {
-            let Some(joined) = self.joined.get(at).cloned() else { continue };
+            let Some(joined) = self.joined.get(at).cloned() else {
+                continue;
+            };
             let mut on = joined.on.clone();
             if self.whole.as_deref() == Some(joined.dataset.name.as_str())
                 && let Some(filter) = &joined.dataset.default_filter
@@ -297,7 +329,10 @@ impl<'a> Scope<'a> {
                 on = format!("{on} AND {}", super::select::nested(&condition));
             }
             let word = if joined.optional { "LEFT JOIN" } else { "JOIN" };
-            clauses.push(format!("{word} {} ON {on}", self.source_sql(joined.dataset, &joined.alias)));
+            clauses.push(format!(
+                "{word} {} ON {on}",
+                self.source_sql(joined.dataset, &joined.alias)
+            ));
         }
         Ok(clauses)
     }
@@ -319,8 +354,14 @@ impl<'a> Scope<'a> {
         if let Some(column) = &field.column {
             return Ok(self.column_sql(alias, column));
         }
-        self.own_expression(&field.expression, dataset, alias, &format!("field `{}.{}`", dataset.name, field.name), 0)
-            .map(|e| e.to_string())
+        self.own_expression(
+            &field.expression,
+            dataset,
+            alias,
+            &format!("field `{}.{}`", dataset.name, field.name),
+            0,
+        )
+        .map(|e| e.to_string())
     }
 
     /// A time field as it stands in this query.
@@ -340,7 +381,14 @@ impl<'a> Scope<'a> {
     }
 
     /// An expression over the fields and columns of one dataset alone.
-    fn own_expression(&self, text: &str, dataset: &Dataset, alias: &str, owner: &str, depth: usize) -> Result<Expr, QueryError> {
+    fn own_expression(
+        &self,
+        text: &str,
+        dataset: &Dataset,
+        alias: &str,
+        owner: &str,
+        depth: usize,
+    ) -> Result<Expr, QueryError> {
         let broken = |problem: String| QueryError::Expression {
             expression: text.to_owned(),
             owner: owner.to_owned(),
@@ -355,7 +403,10 @@ impl<'a> Scope<'a> {
             let Some(name) = parts.last() else { return Ok(None) };
             let column = match self.ground.table(dataset) {
                 Some(table) => table.column(name).map(|c| c.name.clone()),
-                None => dataset.field(name).is_none_or(|f| f.column.is_some()).then(|| name.clone()),
+                None => dataset
+                    .field(name)
+                    .is_none_or(|f| f.column.is_some())
+                    .then(|| name.clone()),
             };
             if let Some(column) = column {
                 return Ok(Some(self.column_name(alias, &column)));
@@ -376,7 +427,13 @@ impl<'a> Scope<'a> {
 
     /// An expression whose plain names belong to `dataset` behind `alias`, and whose `dataset.field` names may belong to any
     /// dataset that the base's rows point at, which is then joined.
-    pub fn expression_at(&mut self, text: &str, dataset: &'a Dataset, alias: &str, owner: &str) -> Result<String, QueryError> {
+    pub fn expression_at(
+        &mut self,
+        text: &str,
+        dataset: &'a Dataset,
+        alias: &str,
+        owner: &str,
+    ) -> Result<String, QueryError> {
         let broken = |problem: String| QueryError::Expression {
             expression: text.to_owned(),
             owner: owner.to_owned(),
@@ -418,8 +475,16 @@ impl<'a> Scope<'a> {
                 advice: format!("a row of `{}` has many rows of `{}`", self.base.name, dataset.name),
             });
         }
-        let need = if self.may_be_missing(&path) { Need::Optional } else { Need::Required };
-        let known = self.joined.iter().find(|j| route_of(&path) == j.route).map(|j| j.alias.clone());
+        let need = if self.may_be_missing(&path) {
+            Need::Optional
+        } else {
+            Need::Required
+        };
+        let known = self
+            .joined
+            .iter()
+            .find(|j| route_of(&path) == j.route)
+            .map(|j| j.alias.clone());
         match known {
             Some(alias) => Ok(alias),
             None => self.join(&path, need),
@@ -430,7 +495,9 @@ impl<'a> Scope<'a> {
     pub fn may_be_missing(&self, path: &Path) -> bool {
         path.steps.iter().any(|step| {
             let table = self.ground.dataset(&step.from).ok().and_then(|d| self.ground.table(d));
-            step.from_columns.iter().any(|c| table.and_then(|t| t.column(c)).is_none_or(|c| c.nullable))
+            step.from_columns
+                .iter()
+                .any(|c| table.and_then(|t| t.column(c)).is_none_or(|c| c.nullable))
         })
     }
 }

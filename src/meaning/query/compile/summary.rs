@@ -15,7 +15,11 @@ use crate::warehouse::catalog::DataType;
 /// The name of the column that tells compared windows apart.
 const PERIOD: &str = "period";
 
-pub(super) fn compile_summary(summary: &Summary, ground: Ground<'_>, place: &Place<'_>) -> Result<Compiled, QueryError> {
+pub(super) fn compile_summary(
+    summary: &Summary,
+    ground: Ground<'_>,
+    place: &Place<'_>,
+) -> Result<Compiled, QueryError> {
     check_shape(summary)?;
     let mut job = Job::plan(summary, ground)?;
     let core = match job.single_cut() {
@@ -27,7 +31,10 @@ pub(super) fn compile_summary(summary: &Summary, ground: Ground<'_>, place: &Pla
 
 fn check_shape(summary: &Summary) -> Result<(), QueryError> {
     if summary.measures.is_empty() && summary.dimensions.is_empty() {
-        return Err(QueryError::shape("the query asks for nothing", "give it a measure or a dimension"));
+        return Err(QueryError::shape(
+            "the query asks for nothing",
+            "give it a measure or a dimension",
+        ));
     }
     if summary.window.is_some() && !summary.compare.is_empty() {
         return Err(QueryError::shape(
@@ -74,14 +81,25 @@ struct Core {
 impl<'a, 's> Job<'a, 's> {
     fn plan(summary: &'s Summary, ground: Ground<'a>) -> Result<Self, QueryError> {
         let by_time = |d: &Dimension| matches!(d, Dimension::Time { field: None, .. });
-        let uses_time = summary.window.is_some() || !summary.compare.is_empty() || summary.dimensions.iter().any(by_time);
+        let uses_time =
+            summary.window.is_some() || !summary.compare.is_empty() || summary.dimensions.iter().any(by_time);
         let mut plan = Plan::new(ground, uses_time, summary.time_field.clone());
         let taken: &[&str] = if summary.compare.is_empty() { &[] } else { &[PERIOD] };
         let dimensions = Dimensions::plan(ground, &summary.dimensions, taken)?;
         let mut measures: Vec<Planned> = Vec::new();
-        let mut names: Vec<String> = dimensions.all().map(|c| c.name.clone()).chain(taken.iter().map(|t| (*t).to_owned())).collect();
-        let hidden = order_measures(summary).into_iter().chain(having_measures(summary.having.as_ref()));
-        let wanted = summary.measures.iter().map(|m| (m, true)).chain(hidden.map(|m| (m, false)));
+        let mut names: Vec<String> = dimensions
+            .all()
+            .map(|c| c.name.clone())
+            .chain(taken.iter().map(|t| (*t).to_owned()))
+            .collect();
+        let hidden = order_measures(summary)
+            .into_iter()
+            .chain(having_measures(summary.having.as_ref()));
+        let wanted = summary
+            .measures
+            .iter()
+            .map(|m| (m, true))
+            .chain(hidden.map(|m| (m, false)));
         for (measure, shown) in wanted {
             if !shown && measures.iter().any(|p| p.measure == *measure) {
                 continue;
@@ -168,7 +186,12 @@ impl<'a, 's> Job<'a, 's> {
             return Err(QueryError::shape("the query asks for nothing", "give it a measure"));
         };
         let mut part = grouped(self.ground, self.summary, &self.dimensions, &branch, cut, place.taken)?;
-        let bases: Vec<String> = self.plan.bases.iter().map(|b| b.sql(&mut part.scope)).collect::<Result<_, _>>()?;
+        let bases: Vec<String> = self
+            .plan
+            .bases
+            .iter()
+            .map(|b| b.sql(&mut part.scope))
+            .collect::<Result<_, _>>()?;
         // Aggregates may have joined more.
         part.close()?;
         self.absorb(&mut part);
@@ -220,20 +243,35 @@ impl<'a, 's> Job<'a, 's> {
         with.push(("combined".into(), stacked.join("\nUNION ALL\n")));
         let select = Select {
             with,
-            outputs: group_names.iter().map(|n| Output { sql: n.clone(), alias: n.clone() }).collect(),
+            outputs: group_names
+                .iter()
+                .map(|n| Output {
+                    sql: n.clone(),
+                    alias: n.clone(),
+                })
+                .collect(),
             from: "combined".into(),
             group_by: group_names,
             ..Select::default()
         };
-        let bases = self.plan.bases.iter().map(|b| b.from_combined(&self.ground.quote(&b.name))).collect();
+        let bases = self
+            .plan
+            .bases
+            .iter()
+            .map(|b| b.from_combined(&self.ground.quote(&b.name)))
+            .collect();
         Ok(Core { select, bases })
     }
 
     fn part_name(&self, with: &[(String, String)], dataset: &str) -> String {
         let plain = format!("from_{dataset}");
         let numbered = (2..).map(|n| format!("{plain}_{n}"));
-        let mut candidates = std::iter::once(plain.clone()).chain(numbered).map(|n| self.ground.quote(&n));
-        candidates.find(|n| !with.iter().any(|(known, _)| known == n)).unwrap_or(plain)
+        let mut candidates = std::iter::once(plain.clone())
+            .chain(numbered)
+            .map(|n| self.ground.quote(&n));
+        candidates
+            .find(|n| !with.iter().any(|(known, _)| known == n))
+            .unwrap_or(plain)
     }
 
     /// The rows of one part with all columns, those of other parts empty.
@@ -250,7 +288,11 @@ impl<'a, 's> Job<'a, 's> {
                 false => format!("{empty} AS {name}"),
             }
         };
-        let columns: Vec<String> = groups.iter().cloned().chain(self.plan.bases.iter().map(column)).collect();
+        let columns: Vec<String> = groups
+            .iter()
+            .cloned()
+            .chain(self.plan.bases.iter().map(column))
+            .collect();
         format!("SELECT {} FROM {part}", columns.join(", "))
     }
 
@@ -310,7 +352,11 @@ impl<'a, 's> Job<'a, 's> {
 
     fn ranking(&self) -> order::Ranking {
         let ties = self.summary.limit.is_some_and(|l| l.with_ties);
-        let count = self.summary.top_per_group.map(|t| t.count).or(self.summary.limit.map(|l| l.count));
+        let count = self
+            .summary
+            .top_per_group
+            .map(|t| t.count)
+            .or(self.summary.limit.map(|l| l.count));
         order::Ranking {
             count: count.unwrap_or(u64::MAX),
             ties,
@@ -322,12 +368,23 @@ impl<'a, 's> Job<'a, 's> {
     fn partition(&self) -> Vec<String> {
         let groups = self.summary.top_per_group.map_or(0, |t| t.groups);
         let own = self.dimensions.columns.iter().take(groups).flatten();
-        let period = self.summary.top_per_group.filter(|_| !self.summary.compare.is_empty()).map(|_| PERIOD.to_owned());
-        period.into_iter().chain(own.map(|c| self.ground.quote(&c.name))).collect()
+        let period = self
+            .summary
+            .top_per_group
+            .filter(|_| !self.summary.compare.is_empty())
+            .map(|_| PERIOD.to_owned());
+        period
+            .into_iter()
+            .chain(own.map(|c| self.ground.quote(&c.name)))
+            .collect()
     }
 
     /// What rows are sorted by: what was asked for, then the groups, so that equal rows keep one order.
-    fn keys(&self, groups: &[OutputColumn], hidden: &dyn Fn(&Planned) -> String) -> Result<Vec<order::Key>, QueryError> {
+    fn keys(
+        &self,
+        groups: &[OutputColumn],
+        hidden: &dyn Fn(&Planned) -> String,
+    ) -> Result<Vec<order::Key>, QueryError> {
         let mut keys: Vec<order::Key> = Vec::new();
         let named = |name: &str, descending: bool| order::Key {
             sql: self.ground.quote(name),
@@ -345,7 +402,11 @@ impl<'a, 's> Job<'a, 's> {
                 },
                 OrderKey::Field(field) => {
                     let (dataset, found) = self.ground.field(field)?;
-                    let is_it = |c: &&OutputColumn| c.field.as_ref().is_some_and(|f| f.dataset == dataset.name && f.field == found.name);
+                    let is_it = |c: &&OutputColumn| {
+                        c.field
+                            .as_ref()
+                            .is_some_and(|f| f.dataset == dataset.name && f.field == found.name)
+                    };
                     let column = groups.iter().find(is_it).ok_or_else(|| {
                         QueryError::shape(
                             format!("`{field}` is sorted by but is not a dimension"),
@@ -356,11 +417,16 @@ impl<'a, 's> Job<'a, 's> {
                 }
                 OrderKey::Time => {
                     let mut columns = self.summary.dimensions.iter().zip(&self.dimensions.columns);
-                    let time = columns.find(|(d, _)| matches!(d, Dimension::Time { .. })).and_then(|(_, c)| c.first());
-                    let time = time.ok_or_else(|| QueryError::shape("there is no time dimension to sort by", "add one"))?;
+                    let time = columns
+                        .find(|(d, _)| matches!(d, Dimension::Time { .. }))
+                        .and_then(|(_, c)| c.first());
+                    let time =
+                        time.ok_or_else(|| QueryError::shape("there is no time dimension to sort by", "add one"))?;
                     named(&time.name, order.descending)
                 }
-                OrderKey::Period => self.period_key().ok_or_else(|| QueryError::shape("there is no `compare` to sort by", "add windows to it"))?,
+                OrderKey::Period => self
+                    .period_key()
+                    .ok_or_else(|| QueryError::shape("there is no `compare` to sort by", "add windows to it"))?,
             };
             keys.push(key);
         }
@@ -432,9 +498,16 @@ impl<'a, 's> Job<'a, 's> {
             Having::And(all) => parts(all, " AND "),
             Having::Or(any) => parts(any, " OR "),
             Having::Not(part) => Ok(format!("NOT ({})", self.having(part, base)?)),
-            Having::Compare { measure: m, operator, value } => {
-                Ok(format!("{} {} {}", measure(m)?, operator.sql(), literal(value, &number, dialect)))
-            }
+            Having::Compare {
+                measure: m,
+                operator,
+                value,
+            } => Ok(format!(
+                "{} {} {}",
+                measure(m)?,
+                operator.sql(),
+                literal(value, &number, dialect)
+            )),
             Having::Between { measure: m, low, high } => Ok(format!(
                 "{} BETWEEN {} AND {}",
                 measure(m)?,
@@ -470,20 +543,29 @@ fn having_measures(having: Option<&Having>) -> Vec<&Measure> {
 /// The dataset whose rows are listed where only dimensions are asked for.
 fn first_dataset(ground: Ground<'_>, summary: &Summary) -> Result<String, QueryError> {
     let datasets = summary.dimensions.iter().filter_map(|d| match d {
-        Dimension::Field { field, .. } | Dimension::Time { field: Some(field), .. } => Some(ground.field(field).map(|(d, _)| d.name.clone())),
+        Dimension::Field { field, .. } | Dimension::Time { field: Some(field), .. } => {
+            Some(ground.field(field).map(|(d, _)| d.name.clone()))
+        }
         Dimension::Entity { dataset, .. } => Some(ground.dataset(dataset).map(|d| d.name.clone())),
         Dimension::Time { field: None, .. } => None,
     });
     let names: Vec<String> = datasets.collect::<Result<_, _>>()?;
     // The one that all others can be reached from, row by row.
-    let reaches_all = |from: &&String| names.iter().all(|to| ground.model.path(from, to).is_some_and(|p| p.is_many_to_one()));
+    let reaches_all = |from: &&String| {
+        names
+            .iter()
+            .all(|to| ground.model.path(from, to).is_some_and(|p| p.is_many_to_one()))
+    };
     let found = names.iter().find(reaches_all).or(names.first()).cloned();
     found.ok_or_else(|| QueryError::shape("a time dimension needs a measure or a field", "give it one"))
 }
 
 fn disjoint(windows: &[NamedWindow]) -> bool {
     let overlaps = |a: &NamedWindow, b: &NamedWindow| a.window.start < b.window.end && b.window.start < a.window.end;
-    windows.iter().enumerate().all(|(at, a)| windows.iter().skip(at + 1).all(|b| !overlaps(a, b)))
+    windows
+        .iter()
+        .enumerate()
+        .all(|(at, a)| windows.iter().skip(at + 1).all(|b| !overlaps(a, b)))
 }
 
 /// `Some(false)` when the labels rise in the order given, `Some(true)` when they fall.
