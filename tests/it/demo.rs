@@ -8,6 +8,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use analyst::demo::{self, DemoError, Existing};
+use analyst::jobs::batch::{self, Question};
 use rstest::rstest;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
@@ -374,15 +375,9 @@ fn extension(of: &Value) -> Value {
 
 #[test]
 fn the_two_question_files_ask_the_same() {
-    let yaml: Value = serde_saphyr::from_str(&fs::read_to_string(fixtures().join("questions.yaml")).unwrap()).unwrap();
-    let list = yaml["questions"].as_array().unwrap();
-    let asked: Vec<&str> = list.iter().map(|item| item["question"].as_str().unwrap()).collect();
-    let ids: BTreeSet<&str> = list.iter().map(|item| item["id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), asked.len(), "every question has an id of its own");
-    let plain = fs::read_to_string(fixtures().join("questions.txt")).unwrap();
-    let lines: Vec<&str> = plain
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-        .collect();
-    assert_eq!(lines, asked);
+    let with_ids = batch::read(&fixtures().join("questions.yaml")).unwrap();
+    let plain = batch::read(&fixtures().join("questions.txt")).unwrap();
+    let asked = |questions: &[Question]| questions.iter().map(|q| q.question.clone()).collect::<Vec<_>>();
+    assert_eq!(asked(&with_ids), asked(&plain));
+    assert_eq!(with_ids.len(), 24);
 }
