@@ -142,8 +142,7 @@ impl Semantics {
                 (text, path.as_path())
             }
         };
-        let load = |_text: &str| -> Result<Model, String> { Ok(semantic::draft(catalog)) };
-        load(&text).map_err(|error| DatabaseError::Semantic {
+        semantic::load(&text, catalog).map_err(|error| DatabaseError::Semantic {
             path: path.to_owned(),
             problem: error.to_string(),
         })

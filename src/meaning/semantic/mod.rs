@@ -5,12 +5,15 @@
 pub mod dates;
 pub mod draft;
 pub mod expression;
+pub mod load;
 pub mod model;
 pub mod names;
+pub mod ossie;
 pub mod paths;
 
 pub use dates::TimeFormat;
 pub use draft::draft;
+pub use load::{SemanticError, load};
 pub use model::{
     Additive, Aggregate, CategoryValue, Dataset, DatasetKind, Definition, Direction, Field, FieldRef, Metric,
     MetricKind, Model, Origin, Relationship, Settings, Source, Unit, WeekStart, Words,
