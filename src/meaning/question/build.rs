@@ -9,7 +9,7 @@ use crate::meaning::question::cue::Quality;
 use crate::meaning::question::draft::{Draft, Entity, Group, Key, Ranking};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
-use crate::meaning::semantic::FieldRef;
+use crate::meaning::semantic::{FieldRef, MetricKind, Unit};
 use crate::text::Language;
 use crate::time::{Grain, TimeContext, Window};
 
@@ -43,6 +43,7 @@ pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Lang
     builder.periods();
     builder.ranking();
     builder.default_measure();
+    builder.count_what_is_filtered();
     builder.intents();
     let is_summary =
         !builder.draft.measures.is_empty() || !builder.draft.groups.is_empty() || builder.draft.grain.is_some();
@@ -155,13 +156,18 @@ impl Builder<'_> {
     }
 
     fn default_measure(&mut self) {
-        if let Some(Ranking {
-            key: Key::Measure(measure),
-            ..
-        }) = self.draft.ranking.clone()
-        {
-            let shows_it = matches!(measure, Measure::Metric(_)) || self.draft.measures.is_empty();
-            if shows_it {
+        let ranked = match &self.draft.ranking {
+            Some(Ranking {
+                key: Key::Measure(measure),
+                ..
+            }) => Some(measure.clone()),
+            _ => None,
+        };
+        let picked = self.draft.having.iter().map(|condition| condition.measure.clone());
+        let used: Vec<Measure> = ranked.into_iter().chain(picked).collect();
+        for measure in used {
+            if !self.draft.measures.contains(&measure) {
+                self.draft.silent.push(measure.clone());
                 self.draft.measure(measure);
             }
         }
@@ -209,10 +215,41 @@ impl Builder<'_> {
         }
     }
 
+    /// A count that leaves rows out by definition cannot count those very rows: "how many orders were cancelled" counts
+    /// rows of orders, not the metric without the cancelled ones.
+    fn count_what_is_filtered(&mut self) {
+        let asked: Vec<FieldRef> = self
+            .draft
+            .conditions
+            .iter()
+            .filter_map(|condition| filter_field(&condition.filter))
+            .collect();
+        for measure in &mut self.draft.measures {
+            let Measure::Metric(name) = measure else { continue };
+            let Some(metric) = self.scope.model.metric(name) else {
+                continue;
+            };
+            let MetricKind::Simple {
+                dataset,
+                filter: Some(own),
+                ..
+            } = &metric.kind
+            else {
+                continue;
+            };
+            if metric.unit == Unit::Count && asked.iter().any(|field| own.contains(&field.to_string())) {
+                *measure = Measure::Count(dataset.clone());
+            }
+        }
+    }
+
     /// Puts the intents in order of what they tell, and adds those that follow from the slots.
     fn intents(&mut self) {
         if self.draft.grain.is_some() && !self.has(Intent::Report) {
             self.draft.intend(Intent::Trend);
+        }
+        if !self.draft.measures.is_empty() {
+            self.draft.intents.retain(|intent| *intent != Intent::List);
         }
         let only_count = self.draft.intents == [Intent::Count];
         if self.draft.intents.is_empty() || only_count && !self.draft.groups.is_empty() {
@@ -223,9 +260,7 @@ impl Builder<'_> {
             };
             self.draft.intend(intent);
         }
-        if self.draft.intents.len() > 1 && !self.draft.measures.is_empty() {
-            self.draft.intents.retain(|intent| *intent != Intent::List);
-        }
+
         self.draft.intents.sort_by_key(|intent| match intent {
             Intent::Report => 0,
             Intent::Why => 1,
@@ -279,7 +314,11 @@ impl Builder<'_> {
             .ranking
             .as_ref()
             .is_some_and(|ranking| matches!(ranking.key, Key::Measure(_)));
-        let broad = ranks || self.has(Intent::Report) || self.has(Intent::Rank) || self.has(Intent::Outliers);
+        let broad = ranks
+            || !self.draft.having.is_empty()
+            || self.has(Intent::Report)
+            || self.has(Intent::Rank)
+            || self.has(Intent::Outliers);
         for entity in &self.draft.entities {
             let counted = self.draft.measures.iter().any(|measure| match measure {
                 Measure::Count(dataset) => *dataset == entity.dataset,
@@ -335,15 +374,8 @@ impl Builder<'_> {
     fn exact(&self, summary: &Summary) -> Option<Query> {
         let mut exact = summary.clone();
         let ranking = self.draft.ranking.as_ref();
-        if let Some(Ranking {
-            key: Key::Measure(measure),
-            superlative: true,
-            ..
-        }) = ranking
-            && !exact.dimensions.is_empty()
-            && matches!(measure, Measure::Count(_) | Measure::Aggregate { .. })
-        {
-            exact.measures.retain(|known| known != measure);
+        if !exact.dimensions.is_empty() {
+            exact.measures.retain(|measure| !self.draft.silent.contains(measure));
         }
         if ranking.is_none() {
             exact.order_by.clear();
@@ -678,6 +710,15 @@ fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
         Some(Filter::And(filters))
     } else {
         filters.pop()
+    }
+}
+
+/// The field that a plain condition is about.
+fn filter_field(filter: &Filter) -> Option<FieldRef> {
+    match filter {
+        Filter::Compare { field, .. } | Filter::In { field, .. } => Some(field.clone()),
+        Filter::Not(inner) => filter_field(inner),
+        _ => None,
     }
 }
 

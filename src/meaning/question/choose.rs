@@ -27,7 +27,8 @@ const NOTHING_JOINS: f64 = 0.5;
 const KEY: f64 = 0.12;
 const FITS_CUE: f64 = 0.25;
 const PLAIN_DATASET: f64 = 0.03;
-/// Facts are what questions are about; the tables beside them hold the same names more seldom.
+const GROUPED: f64 = 0.1;
+/// The second round knows what the first chose.
 const MOST_ROUNDS: usize = 2;
 
 /// The choices of each piece, best first; empty for pieces that name nothing.
@@ -162,6 +163,8 @@ impl Context<'_> {
         let mut farthest = 0_u32;
         let mut apart = false;
         let mut owner_bonus = 0.0_f64;
+        // A field or value is more likely where its dataset is named; a dataset gains nothing from being named twice.
+        let belongs = matches!(choice.meaning, Meaning::Field(_) | Meaning::Value { .. });
         for anchor in others {
             let distance = self.graph.distance(&own, &anchor.dataset);
             if distance == UNREACHABLE {
@@ -169,14 +172,14 @@ impl Context<'_> {
             } else {
                 farthest = farthest.max(distance);
             }
-            if anchor.dataset == own {
+            if anchor.dataset == own && belongs {
                 let gap = anchor.piece.abs_diff(index);
                 let near = OWNER_NEXT_TO_IT / (1.0 + f64::from(u32::try_from(gap).unwrap_or(u32::MAX)) / 2.0);
                 let bonus = if anchor.by_name { OWNER_NAMED + near } else { near / 2.0 };
                 owner_bonus = owner_bonus.max(bonus);
             }
         }
-        score += owner_bonus - f64::from(farthest) * STEP_AWAY;
+        score += owner_bonus * choice.weight.powi(2) - f64::from(farthest) * STEP_AWAY;
         if apart {
             score -= NOTHING_JOINS;
         }
@@ -190,7 +193,7 @@ impl Context<'_> {
             Meaning::Dataset(_) => match before {
                 Some(Cue::List | Cue::Which | Cue::Who) => FITS_CUE,
                 Some(Cue::Superlative { .. }) => FITS_CUE,
-                Some(Cue::Group) => PLAIN_DATASET,
+                Some(Cue::Group) => GROUPED,
                 _ if self.number_before(index) => FITS_CUE,
                 _ => PLAIN_DATASET,
             },
@@ -225,7 +228,11 @@ impl Context<'_> {
                         }),
                         _ => false,
                     });
-                if named { FITS_CUE } else { 0.0 }
+                match (named, before) {
+                    (true, _) => FITS_CUE,
+                    (false, Some(Cue::Group)) => -GROUPED,
+                    (false, _) => 0.0,
+                }
             }
         }
     }

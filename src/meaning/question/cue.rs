@@ -57,6 +57,10 @@ pub enum Cue {
     },
     Intent(Intent),
     Advise,
+    /// "Missed", "reached": a target.
+    Target {
+        reached: bool,
+    },
     Filler,
 }
 
@@ -165,6 +169,8 @@ fn cue(name: &str) -> Option<Cue> {
         "report" => Cue::Intent(Intent::Report),
         "rank" => Cue::Intent(Intent::Rank),
         "advise" => Cue::Advise,
+        "missed" => Cue::Target { reached: false },
+        "reached" => Cue::Target { reached: true },
         "filler" => Cue::Filler,
         _ => return None,
     })

@@ -85,6 +85,8 @@ pub struct Draft {
     pub entities: Vec<Entity>,
     pub shows: Vec<FieldRef>,
     pub measures: Vec<Measure>,
+    /// Measures that only rank or pick groups and were not asked to be shown.
+    pub silent: Vec<Measure>,
     pub groups: Vec<Group>,
     pub grain: Option<Grain>,
     pub windows: Vec<Window>,

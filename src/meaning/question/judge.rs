@@ -2,15 +2,16 @@
 //!
 //! - A question that names nothing of the database is not read.
 //! - Words that nothing explains are *unread*. One that restricts the question (a name with a capital letter, a quoted
-//!   text, or a word after "in", "for", "from" or "by") means that rows would be left in or out by guess: not read.
-//! - Other unread words lower the score and are told in a note; more than a third of the words that matter: not read.
+//!   text, or a word that does not follow a name) means that rows would be left in or out by guess: not read.
+//! - Other unread words, such as verbs, lower the score and are told in a note; together with guessed spellings, or when
+//!   there are more than half as many as names: not read.
 
 use crate::meaning::question::build::Built;
 use crate::meaning::question::choose::Ranked;
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::say::Say;
-use crate::meaning::question::token::Kind;
+use crate::meaning::question::token::{Kind, LONGEST_QUESTION};
 use crate::meaning::question::types::{NotRead, Reading, Shift, Span, SpanKind};
 use crate::meaning::question::{Reader, Text};
 
@@ -34,7 +35,7 @@ pub(super) fn judge(
         language: text.language,
     };
     let spans = spans(reader, text, nodes, &say);
-    let (unread, restricting) = unread(text, nodes);
+    let (unread, restricting) = unread(reader, text, nodes);
     let named = nodes.iter().filter(|node| is_name(&node.what)).count();
     let fail = |reason: String| {
         Err(Box::new(NotRead {
@@ -55,7 +56,8 @@ pub(super) fn judge(
     if let Some(word) = restricting.first() {
         return fail(say.unknown_restriction(word));
     }
-    if unread.len() * 2 > named.max(1) && unread.len() > 1 {
+    let guessed = nodes.iter().any(|node| node.approximate);
+    if unread.len() * 2 > named.max(1) && unread.len() > 1 || guessed && !unread.is_empty() {
         return fail(say.too_much_unknown(&unread));
     }
     let Some(built) = built else {
@@ -81,8 +83,12 @@ pub(super) fn judge(
     if !unread.is_empty() {
         notes.push(say.skipped(&unread));
     }
+    if text.question.len() > LONGEST_QUESTION {
+        notes.push(say.cut(LONGEST_QUESTION));
+    }
     Ok(Reading {
-        score: (fit - lost).clamp(0.0, 1.0),
+        // Rounded, so that it is the same after a trip through JSON.
+        score: ((fit - lost).clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
         language: text.language,
         intents: built.intents,
         measures: built.measures,
@@ -128,7 +134,7 @@ fn is_name(what: &What) -> bool {
 }
 
 /// The words that nothing explains, and those among them that restrict the question.
-fn unread(text: &Text<'_>, nodes: &[Node]) -> (Vec<String>, Vec<String>) {
+fn unread(reader: &Reader<'_>, text: &Text<'_>, nodes: &[Node]) -> (Vec<String>, Vec<String>) {
     let mut unread = Vec::new();
     let mut restricting = Vec::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -142,17 +148,20 @@ fn unread(text: &Text<'_>, nodes: &[Node]) -> (Vec<String>, Vec<String>) {
         if is_han && node.end - node.first < 2 || !is_han && token.text.chars().count() < 2 {
             continue;
         }
+        // "Who bought": the verb says whom "who" means.
+        let asks_who = nodes.iter().any(|node| node.what == What::Cue(Cue::Who));
+        if asks_who && reader.scope().person_of_verb(&node.text).is_some() {
+            continue;
+        }
         unread.push(node.text.clone());
         let before = nodes.get(..index).unwrap_or_default().iter().rev();
         let before = before
             .map(|node| &node.what)
             .find(|what| !matches!(what, What::Cue(Cue::Filler) | What::Punctuation));
-        let after_place = matches!(
-            before,
-            Some(What::Cue(Cue::In | Cue::Group | Cue::Except | Cue::Of | Cue::Ranked))
-        );
+        // After a name an unknown word is a verb or the like; anywhere else it stands where a name should stand.
+        let after_name = before.is_some_and(|what| is_name(what) || matches!(what, What::Time { .. } | What::Unknown));
         let is_capital = token.capital && node.first > 0;
-        if is_capital || after_place || is_han {
+        if is_capital || !after_name || is_han {
             restricting.push(node.text.clone());
         }
     }

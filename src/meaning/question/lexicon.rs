@@ -32,7 +32,13 @@ const SYNONYM: f64 = 0.93;
 /// Values that are spelled without their capital letters may be ordinary words.
 const VALUE: f64 = 0.96;
 const VALUE_OTHER_CASE: f64 = 0.8;
+/// An ordinary word in small letters that is also one of very many values.
+const VALUE_BY_CHANCE: f64 = 0.45;
+/// Categories have no more values than this; longer lists are names.
+const MOST_CATEGORIES: usize = 80;
 const NEAR_SPELLING: f64 = 0.5;
+/// Ordinary words shorter than this are near to some value or other.
+const SHORTEST_SLIP: usize = 6;
 /// Values are looked for in spans of up to so many tokens.
 const LONGEST_VALUE: usize = 9;
 /// More columns with one value than this tell nothing about which is meant.
@@ -169,6 +175,10 @@ impl Lexicon {
             let is_head = tokens
                 .get(end - 1)
                 .is_some_and(|token| entry.words.last() == Some(&token.stem));
+            // "Bought" is no "buying customers": a metric or dataset is named by its head at least.
+            if !is_head && matches!(entry.meaning, Meaning::Metric(_) | Meaning::Dataset(_)) {
+                continue;
+            }
             let weight = entry.weight * (0.3 + 0.35 * coverage + if is_head { 0.1 } else { 0.05 });
             let choice = Choice {
                 meaning: entry.meaning.clone(),
@@ -331,7 +341,10 @@ impl<'a> Values<'a> {
         let sure = matches!(first.kind, Kind::Quoted | Kind::Han) || first.capital;
         let mut choices: Vec<Choice> = Vec::new();
         for found in matches {
+            let is_one_word = !plain.contains(' ');
+            let doubtful = !sure && is_one_word && self.is_wide(&found.entry.table, &found.entry.column);
             let weight = match (found.kind, sure) {
+                _ if doubtful => VALUE_BY_CHANCE,
                 (MatchKind::Exact, _) | (MatchKind::Folded, true) => VALUE,
                 (MatchKind::Folded, false) => VALUE_OTHER_CASE,
                 (MatchKind::Typo(_), _) => NEAR_SPELLING,
@@ -344,7 +357,7 @@ impl<'a> Values<'a> {
                         value: found.entry.value.clone(),
                     },
                     weight,
-                    approximate: false,
+                    approximate: doubtful,
                 });
             }
         }
@@ -352,11 +365,23 @@ impl<'a> Values<'a> {
         choices
     }
 
+    /// Has the column so many values that an ordinary word may be one of them by chance, as with family names?
+    fn is_wide(&self, table: &str, column: &str) -> bool {
+        self.index.of_column(table, column).nth(MOST_CATEGORIES).is_some()
+    }
+
     /// Values spelled nearly like `text`, nearest first.
-    pub fn near(&self, text: &str) -> Vec<Choice> {
+    ///
+    /// `sure`: it stands where a name stands, by its capital letter or quotation marks; other words are mistaken for
+    /// values too easily, and only a single slip in a long one counts.
+    pub fn near(&self, text: &str, sure: bool) -> Vec<Choice> {
+        if !sure && text.chars().count() < SHORTEST_SLIP {
+            return Vec::new();
+        }
         let matches = self.index.lookup_close(text, MOST_COLUMNS_OF_A_VALUE);
         matches
             .iter()
+            .filter(|found| sure || found.kind == MatchKind::Typo(1))
             .flat_map(|found| {
                 let key = (found.entry.table.clone(), found.entry.column.clone());
                 let fields = self.fields.get(&key).map_or(&[][..], Vec::as_slice);

@@ -43,6 +43,8 @@ use crate::warehouse::catalog::values::ValueIndex;
 
 /// Readings beyond these are too unlikely to be worth a look.
 const MOST_READINGS: usize = 4;
+/// Second meanings that are tried, nearest first.
+const MOST_RIVALS: usize = 8;
 
 /// Reads questions over one database; made once, used for many questions.
 pub struct Reader<'a> {
@@ -72,11 +74,14 @@ impl<'a> Reader<'a> {
 
     /// The metric that plain words of trade mean.
     fn main_metric(&self) -> Option<&Metric> {
-        let scope = Scope {
+        self.scope().main_money()
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope {
             model: self.model,
             graph: &self.graph,
-        };
-        scope.main_money()
+        }
     }
 
     /// The readings of `question`, best first, or why there is none. Only the first 4,000 bytes are read.
@@ -115,7 +120,7 @@ impl<'a> Reader<'a> {
             Err(not_read) => return Err(not_read),
         };
         readings.push(best);
-        for (piece, distance) in rivals(&ranked) {
+        for (piece, distance) in rivals(&ranked).into_iter().take(MOST_RIVALS) {
             let mut swapped = ranked.clone();
             if let Some(choices) = swapped.get_mut(piece) {
                 choices.swap(0, 1);
@@ -127,7 +132,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             close |= distance < TOO_CLOSE;
-            reading.score = (reading.score - distance).clamp(0.0, 1.0);
+            reading.score = ((reading.score - distance).clamp(0.0, 1.0) * 1000.0).round() / 1000.0;
             readings.push(reading);
             if readings.len() >= MOST_READINGS {
                 break;
@@ -151,7 +156,8 @@ impl<'a> Reader<'a> {
                 Kind::Quoted => token.text.as_str(),
                 _ => question.get(token.start..token.end).unwrap_or_default(),
             };
-            let choices = self.values.near(text);
+            let sure = token.kind == Kind::Quoted || token.capital && piece.first > 0;
+            let choices = self.values.near(text, sure);
             if !choices.is_empty() {
                 piece.item = Item::Term(choices);
             }
@@ -167,10 +173,7 @@ impl<'a> Reader<'a> {
         time: &TimeContext,
     ) -> Result<Reading, Box<NotRead>> {
         let nodes = nodes(text, pieces, ranked);
-        let scope = Scope {
-            model: self.model,
-            graph: &self.graph,
-        };
+        let scope = self.scope();
         let draft = walk::walk(&nodes, &scope);
         let shift = draft.shift;
         let advise = draft.advise;

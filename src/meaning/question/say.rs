@@ -128,6 +128,13 @@ impl Say {
         )
     }
 
+    pub fn cut(&self, bytes: usize) -> String {
+        self.pick(
+            format!("the question is very long; only its first {bytes} bytes were read"),
+            format!("问题过长，只读取了前 {bytes} 个字节"),
+        )
+    }
+
     pub fn empty(&self) -> String {
         self.pick("the question is empty".into(), "问题是空的".into())
     }

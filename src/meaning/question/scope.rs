@@ -6,7 +6,9 @@ use crate::meaning::question::draft::{Draft, Person};
 use crate::meaning::question::graph::Graph;
 use crate::meaning::question::token::name_stems;
 use crate::meaning::question::types::Shift;
-use crate::meaning::semantic::{Additive, Dataset, DatasetKind, Field, FieldRef, Metric, Model, Unit};
+use crate::meaning::semantic::{
+    Additive, Dataset, DatasetKind, Field, FieldRef, Metric, MetricKind, Model, TimeFormat, Unit,
+};
 use crate::time::{Grain, Window};
 use crate::warehouse::catalog::{DataType, Role};
 
@@ -96,11 +98,9 @@ impl<'a> Scope<'a> {
                 .iter()
                 .chain(&name_stems(&known.name))
                 .any(|word| word == "year");
-            let is_plain = matches!(
-                known.data_type,
-                DataType::Integer | DataType::Float | DataType::Text | DataType::Other(_) | DataType::Decimal { .. }
-            );
-            is_plain && !known.data_type.is_temporal() && says_year
+            let is_date =
+                known.data_type.is_temporal() || known.time_format.is_some_and(|format| format != TimeFormat::Year);
+            known.time_format == Some(TimeFormat::Year) || says_year && !is_date
         })
     }
 
@@ -190,6 +190,23 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The metric that divides what was reached by the target `name`.
+    pub fn attainment(&self, name: &str) -> Option<String> {
+        self.model.metric(name)?.target_of.as_ref()?;
+        let divides = |metric: &&Metric| match &metric.kind {
+            MetricKind::Ratio { denominator, .. } => denominator.eq_ignore_ascii_case(name),
+            MetricKind::Derived { expression, .. } => expression
+                .rsplit_once('/')
+                .is_some_and(|(_, below)| below.trim().eq_ignore_ascii_case(name)),
+            MetricKind::Simple { .. } => false,
+        };
+        self.model
+            .metrics
+            .iter()
+            .find(divides)
+            .map(|metric| metric.name.clone())
+    }
+
     /// The metric that "sales" means where the model has no such name: money added up over the facts of trade.
     pub fn main_money(&self) -> Option<&'a Metric> {
         let trade = [
@@ -202,10 +219,12 @@ impl<'a> Scope<'a> {
                 .map(|dataset| name_stems(&dataset.words.label))
                 .unwrap_or_default();
             let own = name_stems(&metric.words.label);
+            let is_plain = |name: &String| matches!(name_stems(name).as_slice(), [word] if matches!(word.as_str(), "sale" | "revenu"));
+            let called = is_plain(&metric.words.label) || metric.words.synonyms.iter().any(is_plain);
             let named = own.iter().any(|word| matches!(word.as_str(), "sale" | "revenu"));
             let trades = words.iter().filter(|word| trade.contains(&word.as_str())).count();
             let is_fact = dataset.is_some_and(|dataset| dataset.kind == DatasetKind::Fact);
-            let score = usize::from(named) * 4 + trades.min(2) + usize::from(is_fact);
+            let score = usize::from(called) * 8 + usize::from(named) * 4 + trades.min(2) + usize::from(is_fact);
             (score, dataset.and_then(|dataset| dataset.rows).unwrap_or_default())
         };
         self.model
@@ -215,6 +234,8 @@ impl<'a> Scope<'a> {
             .filter(|metric| metric.target_of.is_none())
             .map(|metric| (rank(metric), metric))
             .filter(|((score, _), _)| *score > 0)
+            .rev()
+            // Of equals the first in the model.
             .max_by_key(|(rank, _)| *rank)
             .map(|(_, metric)| metric)
     }

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 
 use crate::meaning::question::cue::{Cue, cues_at, is_function_word};
-use crate::meaning::question::lexicon::{Choice, Lexicon, Values};
+use crate::meaning::question::lexicon::{Choice, Lexicon, Meaning, Values};
 use crate::meaning::question::phrases::{Found, Phrase};
 use crate::meaning::question::token::{Kind, Token};
 
@@ -40,6 +40,8 @@ const TIME: f64 = 1.1;
 const BARE_YEAR: f64 = 0.85;
 const NUMBER: f64 = 0.6;
 const QUOTED: f64 = 0.7;
+/// Choices from this weight on are whole names or values.
+const WHOLE: f64 = 0.7;
 
 struct Edge {
     end: usize,
@@ -123,11 +125,22 @@ fn edges(
             None => by_end.push((end, vec![choice])),
         }
     }
-    for (end, choices) in by_end {
+    for (end, mut choices) in by_end {
+        keep_whole_names(&mut choices);
         let weight = choices.iter().map(|choice| choice.weight).fold(0.0, f64::max);
         edges.push(edge(tokens, at, end, weight, Item::Term(choices)));
     }
     edges
+}
+
+/// Where the words are the whole name of a metric or dataset, they are not a part of another name; where they are the
+/// whole name of a field or value, they are not a part of a metric's or dataset's name.
+fn keep_whole_names(choices: &mut Vec<Choice>) {
+    let is_big = |choice: &Choice| matches!(choice.meaning, Meaning::Metric(_) | Meaning::Dataset(_));
+    let whole = |choice: &&Choice| choice.weight >= WHOLE;
+    let has_whole = choices.iter().any(|choice| whole(&choice));
+    let has_whole_big = choices.iter().filter(whole).any(is_big);
+    choices.retain(|choice| choice.weight >= WHOLE || !has_whole || !has_whole_big && !is_big(choice));
 }
 
 /// The same meaning by two names counts by the better one.

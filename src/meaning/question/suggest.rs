@@ -1,6 +1,7 @@
 //! Questions that this database can answer: made from its own names, and read before they are offered.
 
 use crate::meaning::question::Reader;
+use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::say::Say;
 use crate::meaning::semantic::{Additive, DatasetKind, Field, FieldRef};
 use crate::text::Language;
@@ -39,15 +40,16 @@ fn candidates(reader: &Reader<'_>, language: Language, time: &TimeContext) -> Ve
     let (additive, others): (Vec<_>, Vec<_>) = metrics.partition(|metric| metric.additive == Additive::Full);
     let main = reader.main_metric();
     let metrics = main.into_iter().chain(additive).chain(others);
-    let entities: Vec<_> = model
-        .datasets
-        .iter()
-        .filter(|dataset| dataset.kind == DatasetKind::Entity)
-        .map(|dataset| say.name(&dataset.words).to_owned())
-        .collect();
     for metric in metrics.take(4) {
         let name = say.name(&metric.words);
-        if let Some(entity) = entities.first() {
+        let base = metric_datasets(model, metric).into_iter().next();
+        let reached = model.datasets.iter().find(|dataset| {
+            let is_below = base
+                .as_ref()
+                .is_some_and(|base| reader.graph.points_at(base, &dataset.name));
+            dataset.kind == DatasetKind::Entity && is_below
+        });
+        if let Some(entity) = reached.map(|dataset| say.name(&dataset.words)) {
             let year = year
                 .clone()
                 .map(|year| pick(format!(" in {year}"), year))

@@ -1,1 +1,0 @@
-//! Questions in both languages against the sample model.

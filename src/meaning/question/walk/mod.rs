@@ -1,0 +1,340 @@
+//! Walks over a question's pieces from left to right and fills the slots of a draft.
+
+mod conditions;
+mod names;
+
+use crate::meaning::query::{Comparison, Literal, Measure};
+use crate::meaning::question::cue::{Cue, Quality};
+use crate::meaning::question::draft::{Draft, Group, Key, Node, Person, Ranking, What, aggregate};
+use crate::meaning::question::scope::Scope;
+use crate::meaning::question::types::Intent;
+use crate::meaning::semantic::{Aggregate, FieldRef};
+
+/// Which part of the question the walk is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Zone {
+    /// What is shown.
+    Show,
+    /// What it is grouped by.
+    Group,
+    /// Which rows count.
+    Where,
+    /// What it is sorted by.
+    Order,
+}
+
+/// A superlative that waits for what it measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Superlative {
+    descending: bool,
+    quality: Quality,
+    count: Option<u64>,
+    /// Node of the word.
+    at: usize,
+}
+
+/// Fills a draft from the nodes of one reading.
+pub fn walk(nodes: &[Node], scope: &Scope<'_>) -> Draft {
+    let mut walker = Walker::new(nodes, scope);
+    while walker.at < nodes.len() {
+        let at = walker.at;
+        walker.at += 1;
+        if let Some(node) = nodes.get(at) {
+            walker.take(at, node);
+        }
+    }
+    walker.finish()
+}
+
+pub(super) struct Walker<'a> {
+    nodes: &'a [Node],
+    scope: &'a Scope<'a>,
+    draft: Draft,
+    at: usize,
+    zone: Zone,
+    count: bool,
+    aggregates: Vec<Aggregate>,
+    /// The aggregate that was just used, for "average age and weight".
+    used_aggregates: Vec<Aggregate>,
+    superlative: Option<Superlative>,
+    comparison: Option<Comparison>,
+    number: Option<Literal>,
+    between: Option<Literal>,
+    in_between: bool,
+    negated: bool,
+    or: bool,
+    and: bool,
+    /// The field that a condition will be about.
+    field: Option<FieldRef>,
+    /// It was named where conditions stand and has none yet.
+    dangling: bool,
+    /// What was measured last: "sales of more than 1000".
+    last_measure: Option<Measure>,
+    contains: Option<Cue>,
+    average: Option<bool>,
+    descending: Option<bool>,
+    with: bool,
+    /// "Missed", "reached": waits for the target.
+    target: Option<bool>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(nodes: &'a [Node], scope: &'a Scope<'a>) -> Self {
+        Self {
+            nodes,
+            scope,
+            draft: Draft::default(),
+            at: 0,
+            zone: Zone::Show,
+            count: false,
+            aggregates: Vec::new(),
+            used_aggregates: Vec::new(),
+            superlative: None,
+            comparison: None,
+            number: None,
+            between: None,
+            in_between: false,
+            negated: false,
+            or: false,
+            and: false,
+            field: None,
+            dangling: false,
+            last_measure: None,
+            contains: None,
+            average: None,
+            descending: None,
+            with: false,
+            target: None,
+        }
+    }
+
+    fn take(&mut self, at: usize, node: &Node) {
+        match &node.what {
+            What::Cue(cue) => self.cue(at, node, *cue),
+            What::Dataset(dataset) => self.dataset(at, dataset),
+            What::Field(field) => self.take_field(at, field),
+            What::Metric(metric) => self.metric(at, metric),
+            What::Value { field, value } => self.value(field, value),
+            What::Number(number) => self.take_number(at, number.clone()),
+            What::Quoted(text) => self.quoted(text),
+            What::Time { phrase, bare_year } => self.time(at, *phrase, *bare_year),
+            What::Unknown => self.unknown(node),
+            What::Punctuation => {}
+        }
+    }
+
+    /// The next node that says something, from `at` on.
+    fn next_content(&self, at: usize) -> Option<(usize, &'a What)> {
+        let rest = self.nodes.get(at..)?.iter().enumerate();
+        rest.map(|(offset, node)| (at + offset, &node.what))
+            .find(|(_, what)| !matches!(what, What::Cue(Cue::Filler | Cue::Of) | What::Punctuation))
+    }
+
+    fn previous_content(&self, at: usize) -> Option<&'a What> {
+        let before = self.nodes.get(..at)?.iter().rev();
+        before
+            .map(|node| &node.what)
+            .find(|what| !matches!(what, What::Cue(Cue::Filler | Cue::Of) | What::Punctuation))
+    }
+
+    fn cue(&mut self, at: usize, node: &Node, cue: Cue) {
+        match cue {
+            Cue::List => {
+                if self.draft.entities.is_empty() && self.draft.measures.is_empty() {
+                    self.draft.intend(Intent::List);
+                }
+            }
+            Cue::Which => self.which(at),
+            Cue::Who => self.who(at),
+            Cue::When => self
+                .scope
+                .time_field_for(&self.draft)
+                .into_iter()
+                .for_each(|field| self.draft.show(field)),
+            Cue::Count => {
+                self.count = true;
+                self.draft.intend(Intent::Count);
+            }
+            Cue::HowMuch | Cue::Filler | Cue::Both => {}
+            Cue::Aggregate(function) => {
+                if !self.and {
+                    self.aggregates.clear();
+                }
+                self.aggregates.push(function);
+            }
+            Cue::Superlative { descending, quality } => self.superlative(at, descending, quality),
+            Cue::Frequent { descending } => self.frequent(at, descending),
+            Cue::Group => self.zone = Zone::Group,
+            Cue::Ranked => self.zone = Zone::Order,
+            Cue::Direction { descending } => match &mut self.draft.ranking {
+                Some(ranking) if !ranking.superlative => ranking.descending = descending,
+                _ => {
+                    self.descending = Some(descending);
+                    self.zone = Zone::Order;
+                }
+            },
+            Cue::Compare(operator) => self.compare(node, operator),
+            Cue::Between => self.in_between = true,
+            Cue::Not => self.negated = !self.negated,
+            Cue::Except | Cue::Without => {
+                self.negated = true;
+                self.zone = Zone::Where;
+                self.with = cue == Cue::Without;
+            }
+            Cue::Outside => self.negated = true,
+            Cue::With => {
+                self.zone = Zone::Where;
+                self.with = true;
+            }
+            Cue::Whose | Cue::That => {
+                self.zone = Zone::Where;
+                self.with = false;
+            }
+            Cue::Of | Cue::In => {
+                if self.zone == Zone::Order {
+                    self.zone = Zone::Where;
+                }
+            }
+            Cue::And | Cue::But => {
+                self.and = true;
+                self.or = false;
+            }
+            Cue::Or => self.or = true,
+            Cue::Distinct => self.draft.distinct = true,
+            Cue::Contains | Cue::Starts | Cue::Ends => self.contains = Some(cue),
+            Cue::Empty => self.empty(),
+            Cue::AgainstAverage { above } => self.against_average(at, above),
+            Cue::Intent(intent) => self.draft.intend(intent),
+            Cue::Advise => self.draft.advise = true,
+            Cue::Target { reached } => self.target = Some(reached),
+        }
+        if !matches!(cue, Cue::And | Cue::But | Cue::Filler | Cue::Aggregate(_)) {
+            self.and = false;
+        }
+    }
+
+    /// "Which" asks at the beginning and ties a condition to a name later on.
+    fn which(&mut self, at: usize) {
+        let ties = matches!(
+            self.previous_content(at),
+            Some(What::Dataset(_) | What::Field(_) | What::Metric(_))
+        ) && !self.draft.entities.is_empty();
+        if ties {
+            self.zone = Zone::Where;
+            self.with = false;
+        } else {
+            self.zone = Zone::Show;
+        }
+    }
+
+    fn who(&mut self, at: usize) {
+        if matches!(self.previous_content(at), Some(What::Dataset(_))) {
+            self.zone = Zone::Where;
+            return;
+        }
+        if self.draft.entities.is_empty() {
+            self.draft.who = Some(Person::Any);
+            self.zone = Zone::Show;
+        }
+    }
+
+    fn superlative(&mut self, at: usize, descending: bool, quality: Quality) {
+        let count_before = match at
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before))
+            .map(|node| &node.what)
+        {
+            Some(What::Number(Literal::Integer(count))) => u64::try_from(*count).ok(),
+            _ => None,
+        };
+        if count_before.is_some() {
+            self.number = None;
+        }
+        self.superlative = Some(Superlative {
+            descending,
+            quality,
+            count: count_before,
+            at,
+        });
+        self.draft.intend(Intent::Rank);
+        if quality != Quality::Any {
+            self.settle_superlative(Key::Open(quality));
+        }
+    }
+
+    fn settle_superlative(&mut self, key: Key) {
+        let Some(superlative) = self.superlative.take() else {
+            return;
+        };
+        let limit = superlative.count.or(Some(1));
+        self.draft.ranking = Some(Ranking {
+            key,
+            descending: superlative.descending,
+            limit,
+            superlative: true,
+        });
+    }
+
+    /// "Most common city": by the number of rows.
+    fn frequent(&mut self, at: usize, descending: bool) {
+        let target = self.next_content(at + 1).map(|(_, what)| what.clone());
+        let limit = Some(1);
+        let ranking = |measure| Ranking {
+            key: Key::Measure(measure),
+            descending,
+            limit,
+            superlative: true,
+        };
+        self.draft.intend(Intent::Rank);
+        match target {
+            Some(What::Field(field)) => {
+                self.draft.ranking = Some(ranking(Measure::Count(field.dataset.clone())));
+                self.draft.group(Group::Field(field));
+            }
+            _ => {
+                self.superlative = Some(Superlative {
+                    descending,
+                    quality: Quality::Activity,
+                    count: None,
+                    at,
+                });
+                self.settle_superlative(Key::Open(Quality::Activity));
+            }
+        }
+    }
+
+    fn unknown(&mut self, node: &Node) {
+        if let Some(person) = self.scope.person_of_verb(&node.text)
+            && self.draft.who.is_some()
+        {
+            self.draft.who = Some(person);
+        }
+        if let Some(cue) = self.contains.take() {
+            self.like(cue, &node.text);
+        }
+    }
+
+    fn finish(mut self) -> Draft {
+        if let Some(superlative) = self.superlative {
+            self.settle_superlative(Key::Open(superlative.quality));
+        }
+        if self.dangling
+            && let Some(field) = self.field.take()
+        {
+            // "customers with their email": named where conditions stand, but nothing is said of it.
+            self.draft.show(field);
+        }
+        if self.count {
+            // "How many" of what the conditions speak of.
+            if let Some(dataset) = self.draft.mentioned.first().cloned()
+                && self.draft.measures.is_empty()
+            {
+                self.draft.measure(Measure::Count(dataset));
+            }
+        }
+        if self.comparison.is_some() || self.average.is_some() {
+            self.draft.loose_ends += 1;
+        }
+        self.draft
+    }
+}
