@@ -380,13 +380,19 @@ impl Builder<'_> {
         if ranking.is_none() {
             exact.order_by.clear();
         }
-        exact.dimensions = exact.dimensions.iter().flat_map(|dimension| self.labelled(dimension)).collect();
+        exact.dimensions = exact
+            .dimensions
+            .iter()
+            .flat_map(|dimension| self.labelled(dimension))
+            .collect();
         (exact != *summary).then_some(Query::Summary(exact))
     }
 
     /// An entity by the fields that name it, without its key.
     fn labelled(&self, dimension: &Dimension) -> Vec<Dimension> {
-        let Dimension::Entity { dataset, .. } = dimension else { return vec![dimension.clone()] };
+        let Dimension::Entity { dataset, .. } = dimension else {
+            return vec![dimension.clone()];
+        };
         let label = self.label(dataset);
         if label.is_empty() {
             return vec![dimension.clone()];
@@ -397,7 +403,11 @@ impl Builder<'_> {
     /// The fields that name a row of `dataset` for people.
     fn label(&self, dataset: &str) -> Vec<FieldRef> {
         let known = self.scope.model.dataset(dataset);
-        known.iter().flat_map(|known| &known.label).map(|field| FieldRef::new(dataset, field)).collect()
+        known
+            .iter()
+            .flat_map(|known| &known.label)
+            .map(|field| FieldRef::new(dataset, field))
+            .collect()
     }
 
     fn summary_windows(&mut self, base: &str, filters: &mut Vec<Filter>) -> (Option<Window>, Vec<NamedWindow>) {
@@ -644,7 +654,11 @@ impl Builder<'_> {
             }),
             ..Rows::default()
         };
-        let exact = rows.fields.is_empty().then(|| self.label(&dataset)).filter(|label| !label.is_empty());
+        let exact = rows
+            .fields
+            .is_empty()
+            .then(|| self.label(&dataset))
+            .filter(|label| !label.is_empty());
         let exact = exact.map(|fields| Query::Rows(Rows { fields, ..rows.clone() }));
         Some(self.built(Query::Rows(rows), exact, Vec::new(), all_filters, order, limit))
     }
