@@ -7,6 +7,7 @@ use crate::insight::report::{
     ChartUsed, Definition, Ending, PlanStep, QueryUsed, ReportInput, StepState, TokensUsed, WindowUsed,
 };
 use crate::meaning::query::{Filter, Query};
+use crate::meaning::semantic::{self, MetricKind};
 use crate::session::event::Outcome;
 use crate::session::todo::{Status, TodoItem};
 use crate::text::Language;
@@ -232,15 +233,57 @@ fn definitions(runs: &[std::sync::Arc<QueryRun>], bench: &Workbench) -> Vec<Defi
             continue;
         };
         for definition in &from.compiled.definitions {
-            if !found.iter().any(|known| known.term == definition.term) {
-                found.push(Definition {
-                    term: definition.term.clone(),
-                    meaning: definition.text.clone(),
-                });
+            let told = define(definition, bench);
+            if !found.iter().any(|known| known.term == told.term) {
+                found.push(told);
             }
         }
     }
     found
+}
+
+/// A metric by its name, meaning and formula in the report's language; anything else as it stands.
+fn define(definition: &semantic::Definition, bench: &Workbench) -> Definition {
+    let Some(metric) = bench.model.metric(&definition.term) else {
+        return Definition {
+            term: definition.term.clone(),
+            meaning: definition.text.clone(),
+            formula: None,
+        };
+    };
+    let words = &metric.words;
+    let chinese = bench.language == Language::Chinese;
+    let label = words.label_zh.as_ref().filter(|_| chinese).unwrap_or(&words.label);
+    let described = words
+        .description_zh
+        .as_ref()
+        .filter(|_| chinese)
+        .or(words.description.as_ref());
+    Definition {
+        term: label.clone(),
+        meaning: described.unwrap_or(label).trim_end_matches(['.', '。']).to_owned(),
+        formula: Some(formula(&metric.kind)),
+    }
+}
+
+fn formula(kind: &MetricKind) -> String {
+    match kind {
+        MetricKind::Ratio { numerator, denominator } => format!("{numerator} / {denominator}"),
+        MetricKind::Derived { expression, .. } => expression.clone(),
+        MetricKind::Simple {
+            expression,
+            filter,
+            time,
+            ..
+        } => {
+            let time = time.as_ref().map(|time| format!(" BY {time}")).unwrap_or_default();
+            let filter = filter
+                .as_ref()
+                .map(|filter| format!(" WHERE {filter}"))
+                .unwrap_or_default();
+            format!("{expression}{time}{filter}")
+        }
+    }
 }
 
 fn charts(bench: &Workbench) -> Vec<ChartUsed> {

@@ -7,7 +7,7 @@ use crate::meaning::semantic::{Dataset, DatasetKind, FieldRef, Metric, MetricKin
 use crate::warehouse::catalog::Role;
 
 /// Companions beyond this make a table that nobody reads.
-const MOST_COMPANIONS: usize = 6;
+const MOST_COMPANIONS: usize = 8;
 /// Breakdowns beside the one that was asked for.
 const MOST_BREAKDOWNS: usize = 3;
 /// Groups that a breakdown may have: one group says nothing, more than these are a list.
@@ -135,15 +135,32 @@ fn companions(model: &Model, metric: &Metric, facts: &[String]) -> Vec<Metric> {
             if parts.iter().any(|part| part.eq_ignore_ascii_case(&other.name)) {
                 return Some((0, other));
             }
-            (touches(other) && of_facts(other)).then(|| (1 + unit_order(other.unit), other))
+            let rates = computes_with(other, metric, &parts);
+            (touches(other) && of_facts(other)).then(|| (if rates { 2 } else { 3 + unit_order(other.unit) }, other))
         })
         .collect();
+    // The first count is what the transactions are called, and stands before everything but the parts.
+    if let Some((order, _)) = companions.iter_mut().find(|(_, metric)| metric.unit == Unit::Count) {
+        *order = 1;
+    }
     companions.sort_by_key(|(order, _)| *order);
     companions
         .into_iter()
         .map(|(_, metric)| metric.clone())
         .take(MOST_COMPANIONS)
         .collect()
+}
+
+/// Is the metric, or a part of it, among what `other` is computed from?
+fn computes_with(other: &Metric, metric: &Metric, parts: &[&str]) -> bool {
+    let inputs: Vec<&String> = match &other.kind {
+        MetricKind::Simple { .. } => return false,
+        MetricKind::Ratio { numerator, denominator } => vec![numerator, denominator],
+        MetricKind::Derived { inputs, .. } => inputs.iter().collect(),
+    };
+    inputs
+        .into_iter()
+        .any(|input| *input == metric.name || parts.iter().any(|part| part.eq_ignore_ascii_case(input)))
 }
 
 /// Is a target among what the metric is computed from? Such a metric has its own place in a report.

@@ -1,7 +1,7 @@
 //! Recommendations, each of which follows from a finding and cites it.
 
 use crate::builtin::report::Findings;
-use crate::builtin::report::outliers::{Oddity, Unusual};
+use crate::builtin::report::outliers::{CONCENTRATED, Oddity, Unusual};
 use crate::builtin::report::quality;
 use crate::builtin::report::write_label;
 use crate::builtin::show;
@@ -60,9 +60,17 @@ fn about(subject: &Subject, odd: &Unusual, judged: &str, findings: &Findings) ->
         .outliers
         .as_ref()
         .and_then(|found| found.concentration.as_ref());
-    match (odd.kind, subject.language, counterpart) {
+    let hangs = concentration
+        .zip(odd.concentration_row)
+        .and_then(|(table, row)| table.value(row, "largest_share"))
+        .is_some_and(|share| share >= CONCENTRATED);
+    let kind = match odd.kind {
+        Oddity::High if hangs => Oddity::OneTransaction,
+        kind => kind,
+    };
+    match (kind, subject.language, counterpart) {
         (Oddity::Low, Language::English, Some(what)) => format!(
-            "Review {name} now: find out whether the lost {what} business named above is gone or late, and who looks after it {cited}."
+            "Review {name} now: find out whether the {what} business lost above is gone or only late, and who looks after it {cited}."
         ),
         (Oddity::Low, Language::English, None) => {
             format!("Review {name} now: the drop is far beyond what its history explains {cited}.")
@@ -137,7 +145,7 @@ fn losing(subject: &Subject, findings: &Findings) -> Option<String> {
     let window = subject.window_name(&subject.windows.year_ago?);
     let cited = show::cite(&[&year.id]);
     Some(match subject.language {
-        Language::English => format!("Decide on {what} {label}: it is {grew} on {window} {cited}."),
+        Language::English => format!("Decide what is to become of {label} ({what}): {grew} on {window} {cited}."),
         Language::Chinese => format!("就{what}{label}作出决策：较{window}{grew} {cited}。"),
     })
 }

@@ -18,7 +18,7 @@ use crate::tools::chart::{Args as ChartArgs, Drawn};
 /// More groups than these are not looked into one by one.
 const MOST_DRILLED: usize = 3;
 /// A group that owes more than this share of its total to one transaction hangs on it.
-const CONCENTRATED: f64 = 0.3;
+pub const CONCENTRATED: f64 = 0.4;
 /// Judging a group by its biggest transaction needs more than a few of them.
 const FEWEST_TRANSACTIONS: f64 = 5.0;
 
@@ -181,9 +181,10 @@ fn unusual(judged: &Derived, concentration: Option<&Derived>) -> Vec<Unusual> {
                 .value(row, "largest_share")
                 .is_some_and(|share| share >= CONCENTRATED)
                 && table.value(row, "rows").is_some_and(|rows| rows >= FEWEST_TRANSACTIONS);
-            if hangs && !found.iter().any(|odd| odd.label == label) {
+            let judged_row = judged.all().find(|row| judged.label(*row) == label);
+            if hangs && looks_strong(judged, judged_row) && !found.iter().any(|odd| odd.label == label) {
                 found.push(Unusual {
-                    judged_row: judged.all().find(|row| judged.label(*row) == label),
+                    judged_row,
                     concentration_row: Some(row),
                     label,
                     kind: Oddity::OneTransaction,
@@ -194,6 +195,16 @@ fn unusual(judged: &Derived, concentration: Option<&Derived>) -> Vec<Unusual> {
     }
     found.truncate(MOST_DRILLED);
     found
+}
+
+/// Is the group at least as high as it usually is? One that fell hangs on no lucky transaction.
+fn looks_strong(judged: &Derived, row: Option<usize>) -> bool {
+    let value = row.and_then(|row| judged.rows.get(row)?.get(1)?.as_f64());
+    let median = row.and_then(|row| judged.value(row, "history_median"));
+    match (value, median) {
+        (Some(value), Some(median)) => value >= median,
+        _ => false,
+    }
 }
 
 /// The group's change broken down by counterpart.

@@ -127,9 +127,11 @@ fn attribution(subject: &Subject, findings: &Findings) -> Vec<String> {
         return Vec::new();
     };
     let compiled = &ranking.current.composed.compiled;
+    // The first join is the main metric's; the companions' own are of no interest here.
     let mut points: Vec<String> = compiled
         .joins
         .iter()
+        .take(1)
         .filter(|join| !join.alternatives.is_empty())
         .map(|join| {
             let others: Vec<String> = join.alternatives.iter().map(|other| format!("`{other}`")).collect();

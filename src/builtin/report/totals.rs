@@ -7,7 +7,7 @@ use crate::builtin::subject::{Subject, period_label};
 use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::Derived;
 use crate::meaning::query::{ColumnKind, Query};
-use crate::meaning::semantic::Metric;
+use crate::meaning::semantic::{Metric, Unit};
 use crate::time::{Grain, Window};
 
 /// Totals of the window and of those it is compared with.
@@ -16,6 +16,8 @@ pub struct Totals {
     pub rows: Fetched,
     pub change: Option<Derived>,
     pub year: Option<Derived>,
+    /// The changes of the companions against the period before, in their order; `None` where there is none.
+    pub companions: Vec<Option<Derived>>,
     pub current_days: Option<Days>,
     pub previous_days: Option<Days>,
 }
@@ -66,11 +68,24 @@ pub fn gather(case: &Case<'_>, subject: &Subject) -> Progress<Totals> {
     let counted = |days: &Option<Days>| days.as_ref().and_then(Days::present);
     let change = windows.previous.map(|previous| {
         let days = counted(&previous_days).zip(counted(&current_days));
-        compare(case, "totals.change", &rows, subject, &previous, days)
+        compare(case, "totals.change", &rows, subject, subject.metric(), &previous, days)
     });
+    let companions: Vec<Progress<Option<Derived>>> = subject
+        .around
+        .companions
+        .iter()
+        .enumerate()
+        .map(|(at, metric)| match windows.previous {
+            Some(previous) if metric.unit != Unit::Fraction => {
+                let key = format!("totals.companion{at}");
+                optional(compare(case, &key, &rows, subject, metric, &previous, None))
+            }
+            _ => Ok(None),
+        })
+        .collect();
     let year = windows
         .year_ago
-        .map(|year_ago| compare(case, "totals.year", &rows, subject, &year_ago, None));
+        .map(|year_ago| compare(case, "totals.year", &rows, subject, subject.metric(), &year_ago, None));
     let (change, year) = (
         optional(change.transpose())?.flatten(),
         optional(year.transpose())?.flatten(),
@@ -79,24 +94,26 @@ pub fn gather(case: &Case<'_>, subject: &Subject) -> Progress<Totals> {
         rows,
         change,
         year,
+        companions: companions.into_iter().collect::<Progress<Vec<_>>>()?,
         current_days,
         previous_days,
     })
 }
 
-/// The main metric of one window against an earlier one.
+/// A metric of the window against an earlier one.
 fn compare(
     case: &Case<'_>,
     key: &str,
     rows: &Fetched,
     subject: &Subject,
+    metric: &Metric,
     old: &Window,
     days: Option<(f64, f64)>,
 ) -> Progress<Derived> {
     let mut arguments = json!({
         "function": "compare",
         "period": rows.first(ColumnKind::Period),
-        "value": rows.metric(&subject.metric().name),
+        "value": rows.metric(&metric.name),
         "old": period_label(old),
         "new": period_label(&subject.windows.current),
     });
@@ -126,6 +143,8 @@ fn days(case: &Case<'_>, subject: &Subject, key: &str, window: &Window) -> Progr
         json!({
             "function": "coverage",
             "period": period,
+            // A day on which only returns were booked is no day with transactions.
+            "value": subject.count().and_then(|count| rows.metric(&count.name)),
             "grain": Grain::Day,
             "start": window.start,
             "end": window.end,

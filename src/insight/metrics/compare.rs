@@ -60,7 +60,8 @@ impl Compare {
     }
 }
 
-/// Compares; the columns are the group, `old`, `new`, `delta`, `growth`, `contribution`, with day counts also
+/// Compares; the columns are the group, `old`, `new`, `delta`, `growth`, `contribution`, `old_share`, `new_share` (of the
+/// old and the new total), with day counts also
 /// `old_per_day`, `new_per_day`, `growth_per_day`, and `status` (`ok`, `only-old`, `only-new`, `no-base`).
 ///
 /// `delta = new − old`, `growth = delta ÷ old`, `contribution = delta ÷ total delta`; a group on one side only counts as
@@ -94,6 +95,8 @@ pub(super) fn compute(args: &Compare, table: &Table<'_>) -> Result<Output, Metri
     }
     output.add_column("growth", Kind::Fraction);
     output.add_column("contribution", Kind::Fraction);
+    output.add_column("old_share", Kind::Fraction);
+    output.add_column("new_share", Kind::Fraction);
     if per_day {
         output.add_column("old_per_day", Kind::Amount);
         output.add_column("new_per_day", Kind::Amount);
@@ -104,9 +107,9 @@ pub(super) fn compute(args: &Compare, table: &Table<'_>) -> Result<Output, Metri
     if args.group.is_some() {
         output
             .rows
-            .extend(pairs.pairs.iter().map(|pair| row(pair, total.delta(), per_day)));
+            .extend(pairs.pairs.iter().map(|pair| row(pair, &total, per_day)));
     }
-    output.rows.push(row(&total, total.delta(), per_day));
+    output.rows.push(row(&total, &total, per_day));
     let without_base = output
         .rows
         .iter()
@@ -130,7 +133,7 @@ pub(super) fn compute(args: &Compare, table: &Table<'_>) -> Result<Output, Metri
     Ok(output)
 }
 
-fn row(pair: &Pair, total_delta: Number, per_day: bool) -> Vec<Cell> {
+fn row(pair: &Pair, total: &Pair, per_day: bool) -> Vec<Cell> {
     let delta = pair.delta();
     let mut row = vec![
         Cell::from(pair.group.as_str()),
@@ -138,7 +141,9 @@ fn row(pair: &Pair, total_delta: Number, per_day: bool) -> Vec<Cell> {
         Cell::from(pair.new),
         Cell::from(delta),
         Cell::from(pair.old.and_then(|old| fraction_of_base(delta, old))),
-        Cell::from(delta.over(total_delta)),
+        Cell::from(delta.over(total.delta())),
+        Cell::from(pair.old.zip(total.old).and_then(|(part, whole)| part.over(whole))),
+        Cell::from(pair.new.zip(total.new).and_then(|(part, whole)| part.over(whole))),
     ];
     if per_day {
         let (old, new) = rates(pair);

@@ -154,6 +154,9 @@ pub struct WindowUsed {
 pub struct Definition {
     pub term: String,
     pub meaning: String,
+    /// How it is computed, as code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
 }
 
 /// A query that ran.

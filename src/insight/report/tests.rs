@@ -81,6 +81,7 @@ fn input(language: Language, answer: &str) -> ReportInput {
             note: Some(pick("10 of 31 days have data", "31 天中有 10 天有数据")),
         }],
         definitions: vec![Definition {
+            formula: None,
             term: pick("sales", "销售额"),
             meaning: pick(
                 "sum of payment.amount by payment_date",

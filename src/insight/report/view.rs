@@ -9,7 +9,7 @@ use super::words::{
     Words, completed_words, ending_notice, evidence_words, footer_words, step_words, truncated_words,
     unknown_citation_words, words,
 };
-use super::{QueryUsed, ReportInput, StepState, WindowUsed};
+use super::{Definition, QueryUsed, ReportInput, StepState, WindowUsed};
 use crate::insight::metrics::{Cell, Derived};
 use crate::text::grouped;
 use crate::time::parse_date;
@@ -79,7 +79,7 @@ impl View {
             definitions: input
                 .definitions
                 .iter()
-                .map(|d| (inline(&d.term), inline(&d.meaning)))
+                .map(|d| (inline(&d.term), defined(d)))
                 .collect(),
             caveats: caveats(input),
             queries: input.queries.iter().map(|query| self::query(query, &words)).collect(),
@@ -92,6 +92,15 @@ impl View {
             anchors: anchors.cloned().collect(),
             words,
         }
+    }
+}
+
+/// The meaning with the formula behind it, as code.
+fn defined(definition: &Definition) -> String {
+    let meaning = inline(&definition.meaning);
+    match &definition.formula {
+        None => meaning,
+        Some(formula) => format!("{meaning} (`{}`)", formula.replace(['`', '\n'], " ")),
     }
 }
 

@@ -227,9 +227,11 @@ impl<'a> Scope<'a> {
             let score = usize::from(called) * 8 + usize::from(named) * 4 + trades.min(2) + usize::from(is_fact);
             (score, dataset.and_then(|dataset| dataset.rows).unwrap_or_default())
         };
+        // Of equals the last one wins, so that reversed the one that the model names first does.
         self.model
             .metrics
             .iter()
+            .rev()
             .filter(|metric| !metric.hidden && metric.unit == Unit::Money && metric.additive == Additive::Full)
             .filter(|metric| metric.target_of.is_none())
             .map(|metric| (rank(metric), metric))

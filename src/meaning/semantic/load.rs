@@ -143,7 +143,7 @@ impl Loader<'_> {
         Dataset {
             name: written.name.clone(),
             words: words(
-                &names::readable(&written.name),
+                &names::singular(&names::readable(&written.name)),
                 written.description.as_ref(),
                 written.ai_context.as_ref(),
                 extra.label_zh,

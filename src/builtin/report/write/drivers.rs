@@ -28,6 +28,10 @@ pub fn write(subject: &Subject, drivers: &Drivers) -> Option<String> {
 
 fn section(subject: &Subject, breakdown: &Breakdown) -> Option<String> {
     let change = breakdown.change.as_ref()?;
+    // A single group is no breakdown.
+    if super::outliers::groups(change).count() < 2 {
+        return None;
+    }
     let language = subject.language;
     let what = show::name(&breakdown.by.words, language);
     let mut out = match language {
@@ -66,19 +70,10 @@ fn strongest(subject: &Subject, change: &Derived) -> String {
 
 /// Groups whose share of the total moved by [`SHIFT`] or more.
 fn shifts(subject: &Subject, year: &Derived, window: &Window) -> Vec<String> {
-    let total = |column: &str| -> f64 {
-        super::outliers::groups(year)
-            .filter_map(|row| year.value(row, column))
-            .sum()
-    };
-    let (old_total, new_total) = (total("old"), total("new"));
-    if old_total <= 0.0 || new_total <= 0.0 {
-        return Vec::new();
-    }
     super::outliers::groups(year)
         .filter_map(|row| {
-            let before = year.value(row, "old").unwrap_or(0.0) / old_total;
-            let now = year.value(row, "new").unwrap_or(0.0) / new_total;
+            let before = year.value(row, "old_share")?;
+            let now = year.value(row, "new_share")?;
             if (now - before).abs() < SHIFT {
                 return None;
             }

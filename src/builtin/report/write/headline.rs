@@ -6,7 +6,6 @@ use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::Derived;
-use crate::meaning::semantic::Unit;
 use crate::text::Language;
 use crate::time::Window;
 
@@ -107,7 +106,8 @@ fn companions(subject: &Subject, totals: &Totals) -> Vec<String> {
         .around
         .companions
         .iter()
-        .filter_map(|metric| {
+        .zip(&totals.companions)
+        .filter_map(|(metric, change)| {
             let now = totals.value(metric, &subject.windows.current)?;
             let name = show::capitalised(show::name(&metric.words, subject.language));
             let value = show::value(Some(now), metric);
@@ -115,18 +115,20 @@ fn companions(subject: &Subject, totals: &Totals) -> Vec<String> {
                 .windows
                 .previous
                 .and_then(|window| Some((window, totals.value(metric, &window)?)));
+            let moved = change
+                .as_ref()
+                .map(|change| moved(change, subject.language))
+                .unwrap_or_default();
             Some(match (before, subject.language) {
                 (Some((window, before)), Language::English) => format!(
-                    "{name}: {value} ({} {} {cited}){}",
+                    "{name}: {value}{moved} ({} {}) {cited}",
                     subject.window_name(&window),
                     show::value(Some(before), metric),
-                    moved(now, before, metric.unit, subject.language)
                 ),
                 (Some((window, before)), Language::Chinese) => format!(
-                    "{name}：{value}（{}为 {} {cited}）{}",
+                    "{name}：{value}{moved}（{}为 {}）{cited}",
                     subject.window_name(&window),
                     show::value(Some(before), metric),
-                    moved(now, before, metric.unit, subject.language)
                 ),
                 (None, Language::English) => format!("{name}: {value} {cited}"),
                 (None, Language::Chinese) => format!("{name}：{value} {cited}"),
@@ -135,17 +137,14 @@ fn companions(subject: &Subject, totals: &Totals) -> Vec<String> {
         .collect()
 }
 
-/// Rates are told apart by their values; a percentage of a percentage only confuses.
-fn moved(now: f64, before: f64, unit: Unit, language: Language) -> String {
-    match unit {
-        Unit::Fraction => String::new(),
-        Unit::Money | Unit::Count | Unit::Quantity | Unit::Days if before > 0.0 => {
-            let grew = show::change(Some(now / before - 1.0));
-            match language {
-                Language::English => format!(", {grew}"),
-                Language::Chinese => format!("，{grew}"),
-            }
-        }
-        Unit::Money | Unit::Count | Unit::Quantity | Unit::Days => String::new(),
+/// ", −14.6% [m5]"; rates have no change, since a percentage of a percentage only confuses.
+fn moved(change: &Derived, language: Language) -> String {
+    let Some(growth) = change.number("growth") else {
+        return String::new();
+    };
+    let (grew, cited) = (show::change(Some(growth)), show::cite(&[&change.id]));
+    match language {
+        Language::English => format!(", {grew} {cited}"),
+        Language::Chinese => format!("，{grew} {cited}"),
     }
 }

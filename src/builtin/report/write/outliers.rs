@@ -68,7 +68,7 @@ fn what(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual) -> String 
     let z = z.map_or_else(|| "—".to_owned(), show::score);
     let cited = show::cite(&[outliers.history.id(), &judged.id]);
     let against = match (by_history || !by_peers, subject.language) {
-        (true, Language::English) => "its own history",
+        (true, Language::English) => "their own history",
         (false, Language::English) => "the other groups",
         (true, Language::Chinese) => "自身历史",
         (false, Language::Chinese) => "其他组",

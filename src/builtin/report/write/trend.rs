@@ -8,6 +8,7 @@ use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::Derived;
 use crate::meaning::query::ColumnKind;
 use crate::text::Language;
+use crate::time::{Grain, parse_date};
 
 pub fn write(subject: &Subject, trend: &Trend, totals: Option<&Totals>) -> String {
     let mut out = super::heading(subject.language.pick("Trend", "趋势"));
@@ -49,20 +50,33 @@ fn extremes(subject: &Subject, trend: &Trend) -> String {
         Language::English => format!(
             "Of the {} {grain}s shown, {} was the highest ({}) and {} the lowest ({}) {cited}.",
             points.len(),
-            highest.0,
+            named(subject, &highest.0),
             shown(highest),
-            lowest.0,
+            named(subject, &lowest.0),
             shown(lowest)
         ),
         Language::Chinese => format!(
             "在所示 {} 个{grain}中，{}最高（{}），{}最低（{}）{cited}。",
             points.len(),
-            highest.0,
+            named(subject, &highest.0),
             shown(highest),
-            lowest.0,
+            named(subject, &lowest.0),
             shown(lowest)
         ),
     }
+}
+
+/// The period's name in the report's language: `November 2004` for `2004-11`.
+fn named(subject: &Subject, period: &str) -> String {
+    let grain = subject.windows.grain;
+    let start = match grain {
+        Grain::Month => parse_date(&format!("{period}-01")).ok(),
+        Grain::Day | Grain::Week | Grain::Quarter | Grain::Year => None,
+    };
+    start.map_or_else(
+        || period.to_owned(),
+        |start| grain.period_label(start, subject.language),
+    )
 }
 
 /// How many periods in a row it has risen or fallen.
