@@ -11,10 +11,16 @@ use crate::warehouse::sql::CheckedSql;
 
 mod error;
 mod keys;
+mod mysql;
+mod postgres;
+mod server;
 mod sqlite;
 mod target;
+mod wire;
 
 pub use error::EngineError;
+pub use mysql::MysqlEngine;
+pub use postgres::PostgresEngine;
 pub use sqlite::SqliteEngine;
 pub use target::{ServerUrl, Target, TargetError};
 
@@ -41,17 +47,20 @@ impl Default for RunLimits {
 #[derive(Debug, Clone)]
 pub enum Engine {
     Sqlite(SqliteEngine),
+    Postgres(PostgresEngine),
+    Mysql(MysqlEngine),
 }
 
 impl Engine {
     /// Opens `target` for reading only.
     pub async fn connect(target: &Target) -> Result<Self, EngineError> {
+        let (shown, name) = (target.to_string(), target.name());
         match target {
             Target::Sqlite(path) => Ok(Self::Sqlite(SqliteEngine::open(path).await?)),
-            Target::Postgres(_) | Target::Mysql(_) => Err(EngineError::Open {
-                database: target.to_string(),
-                reason: "this build speaks SQLite only".to_owned(),
-            }),
+            Target::Postgres(url) => {
+                Ok(Self::Postgres(PostgresEngine::connect(url.secret(), &shown, &name).await?))
+            }
+            Target::Mysql(url) => Ok(Self::Mysql(MysqlEngine::connect(url.secret(), &shown, &name).await?)),
         }
     }
 
@@ -59,6 +68,8 @@ impl Engine {
     pub fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+            Self::Mysql(_) => Dialect::Mysql,
         }
     }
 
@@ -66,6 +77,8 @@ impl Engine {
     pub fn display(&self) -> String {
         match self {
             Self::Sqlite(sqlite) => sqlite.path().display().to_string(),
+            Self::Postgres(postgres) => postgres.display().to_owned(),
+            Self::Mysql(mysql) => mysql.display().to_owned(),
         }
     }
 
@@ -74,6 +87,8 @@ impl Engine {
     pub async fn introspect(&self) -> Result<Catalog, EngineError> {
         let mut catalog = match self {
             Self::Sqlite(sqlite) => sqlite.introspect().await?,
+            Self::Postgres(postgres) => postgres.introspect().await?,
+            Self::Mysql(mysql) => mysql.introspect().await?,
         };
         keys::infer(self, &mut catalog).await?;
         Ok(catalog)
@@ -90,43 +105,55 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
         if sql.dialect() != self.dialect() {
-            return Err(EngineError::WrongDialect {
-                statement: sql.dialect(),
-                database: self.dialect(),
-            });
+            return Err(EngineError::WrongDialect { statement: sql.dialect(), database: self.dialect() });
         }
-        match self {
-            Self::Sqlite(sqlite) => sqlite.run(sql.text(), limits, cancel).await,
-        }
+        self.run_text(sql.text(), limits, cancel).await
     }
 
     /// The plan that the database would run the statement by, one line a step.
     pub async fn explain(&self, sql: &CheckedSql, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
         match self {
             Self::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
+            Self::Postgres(postgres) => postgres.explain(sql.text(), cancel).await,
+            Self::Mysql(mysql) => mysql.explain(sql.text(), cancel).await,
+        }
+    }
+
+    async fn run_text(&self, sql: &str, limits: &RunLimits, cancel: &CancellationToken) -> Result<Fetched, EngineError> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.run(sql, limits, cancel).await,
+            Self::Postgres(postgres) => postgres.run(sql, limits, cancel).await,
+            Self::Mysql(mysql) => mysql.run(sql, limits, cancel).await,
         }
     }
 
     /// Runs a statement of our own, such as the measuring of a key; never one that a model or a person wrote.
     async fn ask(&self, sql: &str) -> Result<Fetched, EngineError> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.ask(sql).await,
-        }
+        self.run_text(sql, &server::OWN_LIMITS, &CancellationToken::new()).await
     }
 
-    /// Walks through the values of `table` row by row, all or about `sample` rows from all over it, and folds them into
-    /// `state` by `add(state, place of the column, value)`.
+    /// Walks through the values of `table`, all or about `sample` rows from all over it, and folds them into `state` by
+    /// `add(state, place of the column, value)`. Each column's values come in the order of its rows.
     pub(crate) async fn fold_values<S: Send + 'static>(
         &self,
         table: &Table,
         sample: Option<u64>,
-        state: S,
+        mut state: S,
         add: fn(&mut S, usize, Cell<'_>),
         cancel: &CancellationToken,
     ) -> Result<S, EngineError> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.fold_values(table, sample, state, add, cancel).await,
-        }
+        let name = self.table_name(table);
+        let columns: Vec<String> = table.columns.iter().map(|column| quote(self.dialect(), &column.name)).collect();
+        let columns = columns.join(", ");
+        let sql = match self {
+            Self::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,
+            _ if columns.is_empty() => return Ok(state),
+            Self::Postgres(postgres) => postgres.scan(table, &columns, &name, sample),
+            Self::Mysql(mysql) => mysql.scan(table, &columns, &name, sample),
+        };
+        let fetched = self.run_text(&sql, &server::OWN_LIMITS, cancel).await?;
+        server::fold_frame(&fetched, &mut state, add);
+        Ok(state)
     }
 
     /// The table's name as it stands in a statement.

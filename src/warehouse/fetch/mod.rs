@@ -12,11 +12,14 @@ use crate::warehouse::catalog::DataType;
 mod builder;
 mod exact;
 mod hash;
+mod spelling;
 mod store;
+mod typed;
 
 pub(crate) use builder::FrameBuilder;
 pub use exact::exact_json;
 pub use hash::content_hash;
+pub(crate) use typed::{TypedFrame, TypedValue};
 
 /// The largest integer up to which `f64`, and so JSON numbers, hold every integer.
 pub(crate) const EXACT_INTEGER: u64 = 1 << 53;

@@ -71,19 +71,6 @@ impl SqliteEngine {
         self.pool.work(limits.timeout, cancel, run).await
     }
 
-    /// Runs a statement of our own about schema or keys.
-    pub(super) async fn ask(&self, sql: &str) -> Result<Fetched, EngineError> {
-        self.run(
-            sql,
-            &RunLimits {
-                max_rows: usize::MAX,
-                timeout: OWN_TIMEOUT,
-            },
-            &CancellationToken::new(),
-        )
-        .await
-    }
-
     /// See [`Engine::fold_values`](super::Engine::fold_values).
     pub(super) async fn fold_values<S: Send + 'static>(
         &self,
