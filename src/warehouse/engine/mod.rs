@@ -57,9 +57,9 @@ impl Engine {
         let (shown, name) = (target.to_string(), target.name());
         match target {
             Target::Sqlite(path) => Ok(Self::Sqlite(SqliteEngine::open(path).await?)),
-            Target::Postgres(url) => {
-                Ok(Self::Postgres(PostgresEngine::connect(url.secret(), &shown, &name).await?))
-            }
+            Target::Postgres(url) => Ok(Self::Postgres(
+                PostgresEngine::connect(url.secret(), &shown, &name).await?,
+            )),
             Target::Mysql(url) => Ok(Self::Mysql(MysqlEngine::connect(url.secret(), &shown, &name).await?)),
         }
     }
@@ -105,7 +105,10 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
         if sql.dialect() != self.dialect() {
-            return Err(EngineError::WrongDialect { statement: sql.dialect(), database: self.dialect() });
+            return Err(EngineError::WrongDialect {
+                statement: sql.dialect(),
+                database: self.dialect(),
+            });
         }
         self.run_text(sql.text(), limits, cancel).await
     }
@@ -119,7 +122,12 @@ impl Engine {
         }
     }
 
-    async fn run_text(&self, sql: &str, limits: &RunLimits, cancel: &CancellationToken) -> Result<Fetched, EngineError> {
+    async fn run_text(
+        &self,
+        sql: &str,
+        limits: &RunLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Fetched, EngineError> {
         match self {
             Self::Sqlite(sqlite) => sqlite.run(sql, limits, cancel).await,
             Self::Postgres(postgres) => postgres.run(sql, limits, cancel).await,
@@ -143,7 +151,11 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Result<S, EngineError> {
         let name = self.table_name(table);
-        let columns: Vec<String> = table.columns.iter().map(|column| quote(self.dialect(), &column.name)).collect();
+        let columns: Vec<String> = table
+            .columns
+            .iter()
+            .map(|column| quote(self.dialect(), &column.name))
+            .collect();
         let columns = columns.join(", ");
         let sql = match self {
             Self::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,

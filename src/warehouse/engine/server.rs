@@ -18,7 +18,10 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const GRACE: Duration = Duration::from_millis(800);
 
 /// For the engine's own statements about schema and values.
-pub(super) const OWN_LIMITS: RunLimits = RunLimits { max_rows: 1_000_000, timeout: Duration::from_secs(120) };
+pub(super) const OWN_LIMITS: RunLimits = RunLimits {
+    max_rows: 1_000_000,
+    timeout: Duration::from_secs(120),
+};
 
 /// Smaller tables are counted; of larger ones the server's estimate is taken.
 pub(super) const COUNTED_BYTES: i64 = 32 << 20;
@@ -41,7 +44,9 @@ where
 {
     let stop = cancel.child_token();
     let _stop_if_dropped = stop.clone().drop_guard();
-    tokio::spawn(work(stop)).await.map_err(|error| EngineError::Interrupted(error.to_string()))?
+    tokio::spawn(work(stop))
+        .await
+        .map_err(|error| EngineError::Interrupted(error.to_string()))?
 }
 
 /// Why rows could not be fetched from a server.
@@ -84,7 +89,13 @@ pub(super) fn conclude(
     limits: &RunLimits,
     shown: &str,
 ) -> Result<Fetched, EngineError> {
-    let stopped = || if stop.is_cancelled() { EngineError::Cancelled } else { EngineError::Timeout(limits.timeout) };
+    let stopped = || {
+        if stop.is_cancelled() {
+            EngineError::Cancelled
+        } else {
+            EngineError::Timeout(limits.timeout)
+        }
+    };
     match outcome {
         Some(Ok(fetched)) => Ok(fetched),
         Some(Err(Failure::Own(error))) => Err(error),
@@ -117,17 +128,29 @@ pub(super) fn failure(error: sqlx::Error, shown: &str) -> EngineError {
             match code.as_str() {
                 code if READ_ONLY.contains(&code) => EngineError::NotReadOnly(words),
                 // Wrong password, no such database or user, server going away.
-                "28P01" | "28000" | "3D000" | "1045" | "1044" | "1049" => EngineError::Open { database, reason: words },
-                code if code.starts_with("08") || code.starts_with("57P") => EngineError::Connection { database, reason: words },
+                "28P01" | "28000" | "3D000" | "1045" | "1044" | "1049" => EngineError::Open {
+                    database,
+                    reason: words,
+                },
+                code if code.starts_with("08") || code.starts_with("57P") => EngineError::Connection {
+                    database,
+                    reason: words,
+                },
                 _ => EngineError::Refused(words),
             }
         }
-        sqlx::Error::Configuration(reason) => EngineError::Open { database, reason: reason.to_string() },
+        sqlx::Error::Configuration(reason) => EngineError::Open {
+            database,
+            reason: reason.to_string(),
+        },
         sqlx::Error::PoolTimedOut => EngineError::Connection {
             database,
             reason: format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()),
         },
-        other => EngineError::Connection { database, reason: other.to_string() },
+        other => EngineError::Connection {
+            database,
+            reason: other.to_string(),
+        },
     }
 }
 

@@ -56,13 +56,21 @@ pub(super) fn iso_date(days: i64) -> String {
 pub(super) fn iso_time(micros: i64) -> String {
     let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if fraction == 0 { clock } else { format!("{clock}.{}", format!("{fraction:06}").trim_end_matches('0')) }
+    if fraction == 0 {
+        clock
+    } else {
+        format!("{clock}.{}", format!("{fraction:06}").trim_end_matches('0'))
+    }
 }
 
 /// `2005-08-01T10:00:00`, from microseconds after 1970-01-01.
 pub(super) fn iso_datetime(micros: i64) -> String {
     const DAY: i64 = 86_400_000_000;
-    format!("{}T{}", iso_date(micros.div_euclid(DAY)), iso_time(micros.rem_euclid(DAY)))
+    format!(
+        "{}T{}",
+        iso_date(micros.div_euclid(DAY)),
+        iso_time(micros.rem_euclid(DAY))
+    )
 }
 
 /// Year, month and day in the proleptic Gregorian calendar. Source: H. Hinnant, "chrono-Compatible Low-Level Date
@@ -75,7 +83,11 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -99,7 +111,10 @@ pub(super) fn opening_word(sql: &str) -> String {
             _ => break,
         };
     }
-    rest.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase()
+    rest.chars()
+        .take_while(char::is_ascii_alphabetic)
+        .collect::<String>()
+        .to_ascii_uppercase()
 }
 
 #[cfg(test)]

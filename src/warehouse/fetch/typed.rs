@@ -108,7 +108,10 @@ impl TypedColumn {
             DataType::Boolean => Store::Boolean(BooleanChunkedBuilder::new(name.clone(), FIRST_ROWS)),
             DataType::Integer => Store::Integer(PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS)),
             DataType::Float => Store::Float(PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS)),
-            DataType::Decimal { scale, .. } => Store::Decimal { values: vec![], scale: scale.unwrap_or(0).min(PRECISION) },
+            DataType::Decimal { scale, .. } => Store::Decimal {
+                values: vec![],
+                scale: scale.unwrap_or(0).min(PRECISION),
+            },
             DataType::Blob => Store::Bytes(BinaryChunkedBuilder::new(name.clone(), FIRST_ROWS)),
             DataType::Text
             | DataType::Date
@@ -118,7 +121,13 @@ impl TypedColumn {
             | DataType::Json
             | DataType::Other(_) => Store::Text(StringChunkedBuilder::new(name.clone(), FIRST_ROWS)),
         };
-        Self { name, declared, logical, store, spelled: false }
+        Self {
+            name,
+            declared,
+            logical,
+            store,
+            spelled: false,
+        }
     }
 
     fn push(&mut self, value: TypedValue<'_>) {
@@ -155,12 +164,18 @@ impl TypedColumn {
 
     /// Integers that pass 64 bits go on as decimals without digits after the point.
     fn widen_to_decimal(&mut self) {
-        let decimal = Store::Decimal { values: vec![], scale: 0 };
+        let decimal = Store::Decimal {
+            values: vec![],
+            scale: 0,
+        };
         if let Store::Integer(values) = std::mem::replace(&mut self.store, decimal) {
             let values = PrimitiveChunkedBuilder::finish(values);
             let values = values.iter().map(|value| value.map(i128::from)).collect();
             self.store = Store::Decimal { values, scale: 0 };
-            self.logical = DataType::Decimal { precision: None, scale: Some(0) };
+            self.logical = DataType::Decimal {
+                precision: None,
+                scale: Some(0),
+            };
         }
     }
 
@@ -171,16 +186,27 @@ impl TypedColumn {
         let empty = Store::Text(StringChunkedBuilder::new(self.name.clone(), 0));
         match std::mem::replace(&mut self.store, empty) {
             Store::Boolean(values) => {
-                values.finish().iter().for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Boolean(v)))));
+                values
+                    .finish()
+                    .iter()
+                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Boolean(v)))));
             }
             Store::Integer(values) => {
-                values.finish().iter().for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Integer(v)))));
+                values
+                    .finish()
+                    .iter()
+                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Integer(v)))));
             }
             Store::Float(values) => {
-                values.finish().iter().for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Float(v)))));
+                values
+                    .finish()
+                    .iter()
+                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Float(v)))));
             }
             Store::Decimal { values, scale } => {
-                values.iter().for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Decimal(v, scale)))));
+                values
+                    .iter()
+                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Decimal(v, scale)))));
             }
             Store::Bytes(values) => values.finish().iter().for_each(|v| texts.append_option(v.map(hex))),
             Store::Text(values) => texts = values,
@@ -206,15 +232,32 @@ impl TypedColumn {
                     DataType::Decimal { precision, .. } => precision,
                     _ => None,
                 };
-                logical = DataType::Decimal { precision, scale: Some(scale) };
-                decimals.finish().into_decimal(PRECISION as usize, scale as usize)?.into_series().into_column()
+                logical = DataType::Decimal {
+                    precision,
+                    scale: Some(scale),
+                };
+                decimals
+                    .finish()
+                    .into_decimal(PRECISION as usize, scale as usize)?
+                    .into_series()
+                    .into_column()
             }
         };
-        let note = self.spelled.then(|| format!("some values do not fit the type {}, so all are kept as text", self.declared));
+        let note = self.spelled.then(|| {
+            format!(
+                "some values do not fit the type {}, so all are kept as text",
+                self.declared
+            )
+        });
         if self.spelled {
             logical = DataType::Text;
         }
-        let about = ResultColumn { name: self.name.to_string(), declared_type: self.declared, data_type: logical, note };
+        let about = ResultColumn {
+            name: self.name.to_string(),
+            declared_type: self.declared,
+            data_type: logical,
+            note,
+        };
         Ok((column, about))
     }
 }
@@ -224,12 +267,16 @@ fn push_decimal(values: &mut Vec<Option<i128>>, scale: &mut u32, value: i128, gi
     let limit = 10_i128.pow(PRECISION);
     let rescaled = |value: i128, digits: u32| {
         let factor = 10_i128.checked_pow(digits)?;
-        value.checked_mul(factor).filter(|value| value.unsigned_abs() < limit.unsigned_abs())
+        value
+            .checked_mul(factor)
+            .filter(|value| value.unsigned_abs() < limit.unsigned_abs())
     };
     if given > *scale {
         let digits = given - *scale;
-        let widened: Option<Vec<Option<i128>>> =
-            values.iter().map(|value| value.map_or(Some(None), |value| rescaled(value, digits).map(Some))).collect();
+        let widened: Option<Vec<Option<i128>>> = values
+            .iter()
+            .map(|value| value.map_or(Some(None), |value| rescaled(value, digits).map(Some)))
+            .collect();
         match widened.filter(|_| given <= PRECISION) {
             Some(widened) => (*values, *scale) = (widened, given),
             None => return false,
@@ -269,47 +316,99 @@ mod tests {
             frame.push_row(|_| Ok::<_, ()>(value.clone())).unwrap();
         }
         let (frame, mut columns) = frame.finish().unwrap();
-        let values = (0..frame.height()).map(|at| exact_json(&frame.columns()[0].get(at).unwrap())).collect();
+        let values = (0..frame.height())
+            .map(|at| exact_json(&frame.columns()[0].get(at).unwrap()))
+            .collect();
         (values, columns.remove(0))
     }
 
-    const NUMERIC: DataType = DataType::Decimal { precision: None, scale: None };
+    const NUMERIC: DataType = DataType::Decimal {
+        precision: None,
+        scale: None,
+    };
 
     #[test]
     fn decimals_of_several_scales_take_the_largest() {
-        let values = vec![TypedValue::Decimal(5, 0), TypedValue::Null, TypedValue::Decimal(-125, 2), TypedValue::Decimal(1, 1)];
+        let values = vec![
+            TypedValue::Decimal(5, 0),
+            TypedValue::Null,
+            TypedValue::Decimal(-125, 2),
+            TypedValue::Decimal(1, 1),
+        ];
         let (values, about) = column(NUMERIC, values);
-        assert_eq!(values, [json!({"decimal": "5.00"}), json!(null), json!({"decimal": "-1.25"}), json!({"decimal": "0.10"})]);
-        assert_eq!(about.data_type, DataType::Decimal { precision: None, scale: Some(2) });
+        assert_eq!(
+            values,
+            [
+                json!({"decimal": "5.00"}),
+                json!(null),
+                json!({"decimal": "-1.25"}),
+                json!({"decimal": "0.10"})
+            ]
+        );
+        assert_eq!(
+            about.data_type,
+            DataType::Decimal {
+                precision: None,
+                scale: Some(2)
+            }
+        );
         assert_eq!(about.note, None);
     }
 
     #[test]
     fn what_does_not_fit_a_decimal_is_kept_as_text() {
         let huge = 10_i128.pow(37);
-        let values = vec![TypedValue::Decimal(huge, 0), TypedValue::Decimal(125, 2), TypedValue::Text("NaN".into())];
+        let values = vec![
+            TypedValue::Decimal(huge, 0),
+            TypedValue::Decimal(125, 2),
+            TypedValue::Text("NaN".into()),
+        ];
         let (values, about) = column(NUMERIC, values);
         assert_eq!(values, [json!(huge.to_string()), json!("1.25"), json!("NaN")]);
         assert_eq!(about.data_type, DataType::Text);
-        assert_eq!(about.note.as_deref(), Some("some values do not fit the type numeric, so all are kept as text"));
+        assert_eq!(
+            about.note.as_deref(),
+            Some("some values do not fit the type numeric, so all are kept as text")
+        );
     }
 
     #[test]
     fn integers_beyond_64_bits_go_on_as_decimals() {
         let values = vec![TypedValue::Integer(1), TypedValue::Decimal(i128::from(u64::MAX), 0)];
         let (values, about) = column(DataType::Integer, values);
-        assert_eq!(values, [json!({"decimal": "1"}), json!({"decimal": "18446744073709551615"})]);
-        assert_eq!(about.data_type, DataType::Decimal { precision: None, scale: Some(0) });
+        assert_eq!(
+            values,
+            [json!({"decimal": "1"}), json!({"decimal": "18446744073709551615"})]
+        );
+        assert_eq!(
+            about.data_type,
+            DataType::Decimal {
+                precision: None,
+                scale: Some(0)
+            }
+        );
     }
 
     #[test]
     fn columns_without_values_keep_their_type() {
-        assert_eq!(column(NUMERIC, vec![]).1.data_type, DataType::Decimal { precision: None, scale: Some(0) });
-        assert_eq!(column(DataType::Date, vec![TypedValue::Null]), (vec![json!(null)], ResultColumn {
-            name: "v".into(),
-            declared_type: "numeric".into(),
-            data_type: DataType::Date,
-            note: None,
-        }));
+        assert_eq!(
+            column(NUMERIC, vec![]).1.data_type,
+            DataType::Decimal {
+                precision: None,
+                scale: Some(0)
+            }
+        );
+        assert_eq!(
+            column(DataType::Date, vec![TypedValue::Null]),
+            (
+                vec![json!(null)],
+                ResultColumn {
+                    name: "v".into(),
+                    declared_type: "numeric".into(),
+                    data_type: DataType::Date,
+                    note: None,
+                }
+            )
+        );
     }
 }

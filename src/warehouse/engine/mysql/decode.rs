@@ -52,7 +52,10 @@ impl Codec {
         match self {
             Self::Signed | Self::Unsigned | Self::Bits => DataType::Integer,
             Self::Float | Self::Double => DataType::Float,
-            Self::Decimal => DataType::Decimal { precision: None, scale: None },
+            Self::Decimal => DataType::Decimal {
+                precision: None,
+                scale: None,
+            },
             Self::Date => DataType::Date,
             Self::DateTime => DataType::DateTime,
             Self::Time => DataType::Time,
@@ -152,5 +155,8 @@ fn time(bytes: &[u8]) -> Option<String> {
         _ => return None,
     };
     let sign = if sign == 0 { "" } else { "-" };
-    Some(format!("{sign}{}", iso_time(i64::from(days) * 86_400_000_000 + within_day)))
+    Some(format!(
+        "{sign}{}",
+        iso_time(i64::from(days) * 86_400_000_000 + within_day)
+    ))
 }

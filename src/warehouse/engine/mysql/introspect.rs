@@ -26,23 +26,36 @@ pub(super) async fn read(engine: &MysqlEngine) -> Result<Catalog, EngineError> {
         .map_err(failed)?;
     catalog.search_path = current.iter().cloned().collect();
     let mut places = HashMap::new();
-    for row in rows(engine, &format!(
-        "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.table_type AS CHAR), \
+    for row in rows(
+        engine,
+        &format!(
+            "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.table_type AS CHAR), \
          CAST(t.table_comment AS CHAR), CAST(t.table_rows AS SIGNED), CAST(t.data_length AS SIGNED) \
          FROM information_schema.tables t WHERE {SCHEMAS} ORDER BY t.table_schema, t.create_time, t.table_name"
-    )).await? {
+        ),
+    )
+    .await?
+    {
         let (mut table, size) = table(&row).map_err(failed)?;
         if table.kind == TableKind::Table && size <= server::COUNTED_BYTES {
             count(engine, &mut table).await;
         }
-        places.insert((table.schema.clone().unwrap_or_default(), table.name.clone()), catalog.tables.len());
+        places.insert(
+            (table.schema.clone().unwrap_or_default(), table.name.clone()),
+            catalog.tables.len(),
+        );
         catalog.tables.push(table);
     }
-    for row in rows(engine, &format!(
-        "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.column_name AS CHAR), \
+    for row in rows(
+        engine,
+        &format!(
+            "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.column_name AS CHAR), \
          CAST(t.column_type AS CHAR), CAST(t.is_nullable AS CHAR), CAST(t.column_comment AS CHAR) \
          FROM information_schema.columns t WHERE {SCHEMAS} ORDER BY t.table_schema, t.table_name, t.ordinal_position"
-    )).await? {
+        ),
+    )
+    .await?
+    {
         let column = column(&row).map_err(failed)?;
         if let Some(table) = at(&mut catalog, &places, &row).map_err(failed)? {
             table.columns.push(column);
@@ -53,7 +66,10 @@ pub(super) async fn read(engine: &MysqlEngine) -> Result<Catalog, EngineError> {
     // A view that no longer compiles is listed without columns.
     let (whole, broken): (Vec<_>, Vec<_>) = catalog.tables.into_iter().partition(|table| !table.columns.is_empty());
     catalog.tables = whole;
-    catalog.notes = broken.iter().map(|table| format!("{} is left out: its columns cannot be read", table.name)).collect();
+    catalog.notes = broken
+        .iter()
+        .map(|table| format!("{} is left out: its columns cannot be read", table.name))
+        .collect();
     Ok(catalog)
 }
 
@@ -73,7 +89,11 @@ fn at<'a>(catalog: &'a mut Catalog, places: &Places, row: &MySqlRow) -> Result<O
 /// The table without its columns, and its size in bytes.
 fn table(row: &MySqlRow) -> Result<(Table, i64), sqlx::Error> {
     let kind: String = row.try_get(2)?;
-    let kind = if kind.contains("VIEW") { TableKind::View } else { TableKind::Table };
+    let kind = if kind.contains("VIEW") {
+        TableKind::View
+    } else {
+        TableKind::Table
+    };
     let comment: Option<String> = row.try_get(3)?;
     let estimate: Option<i64> = row.try_get(4)?;
     let table = Table {
@@ -84,7 +104,10 @@ fn table(row: &MySqlRow) -> Result<(Table, i64), sqlx::Error> {
         primary_key: vec![],
         unique_keys: vec![],
         foreign_keys: vec![],
-        rows: estimate.map(|rows| RowCount { rows: rows.unsigned_abs(), exact: false }),
+        rows: estimate.map(|rows| RowCount {
+            rows: rows.unsigned_abs(),
+            exact: false,
+        }),
         // Views are commented `VIEW` by the server.
         comment: comment.filter(|comment| !comment.is_empty() && comment != "VIEW"),
         synonyms: vec![],
@@ -95,10 +118,17 @@ fn table(row: &MySqlRow) -> Result<(Table, i64), sqlx::Error> {
 /// Counts the rows; a table that must not be read keeps its estimate.
 async fn count(engine: &MysqlEngine, table: &mut Table) {
     let schema = table.schema.as_deref().unwrap_or_default();
-    let name = format!("{}.{}", quote(Dialect::Mysql, schema), quote(Dialect::Mysql, &table.name));
+    let name = format!(
+        "{}.{}",
+        quote(Dialect::Mysql, schema),
+        quote(Dialect::Mysql, &table.name)
+    );
     let sql = AssertSqlSafe(format!("SELECT CAST(COUNT(*) AS SIGNED) FROM {name}"));
     if let Ok(count) = sqlx::query_scalar::<_, i64>(sql).fetch_one(&engine.pool).await {
-        table.rows = Some(RowCount { rows: count.unsigned_abs(), exact: true });
+        table.rows = Some(RowCount {
+            rows: count.unsigned_abs(),
+            exact: true,
+        });
     }
 }
 
@@ -109,7 +139,11 @@ fn column(row: &MySqlRow) -> Result<Column, sqlx::Error> {
     let is_set = declared_type.starts_with("set(") || declared_type.starts_with("enum(");
     Ok(Column {
         name: row.try_get(2)?,
-        data_type: if is_set { DataType::Text } else { DataType::from_declared(Dialect::Mysql, &declared_type) },
+        data_type: if is_set {
+            DataType::Text
+        } else {
+            DataType::from_declared(Dialect::Mysql, &declared_type)
+        },
         declared_type,
         nullable: nullable == "YES",
         comment: comment.filter(|comment| !comment.is_empty()),
@@ -130,7 +164,9 @@ async fn read_keys(engine: &MysqlEngine, catalog: &mut Catalog, places: &Places)
     for row in rows(engine, &sql).await? {
         let place = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
         let Some(place) = places.get(&place) else { continue };
-        let key = keys.entry((*place, row.try_get(2).map_err(failed)?)).or_insert_with(|| Some(vec![]));
+        let key = keys
+            .entry((*place, row.try_get(2).map_err(failed)?))
+            .or_insert_with(|| Some(vec![]));
         let column: Option<String> = row.try_get(3).map_err(failed)?;
         let prefix: Option<i64> = row.try_get(4).map_err(failed)?;
         match (key.as_mut(), column, prefix) {
@@ -165,13 +201,15 @@ async fn read_foreign_keys(engine: &MysqlEngine, catalog: &mut Catalog, places: 
         let place = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
         let Some(place) = places.get(&place) else { continue };
         let (to_schema, to_table) = (row.try_get(4).map_err(failed)?, row.try_get(5).map_err(failed)?);
-        let key = keys.entry((*place, row.try_get(2).map_err(failed)?)).or_insert_with(|| ForeignKey {
-            columns: vec![],
-            to_schema,
-            to_table,
-            to_columns: vec![],
-            source: KeySource::Declared,
-        });
+        let key = keys
+            .entry((*place, row.try_get(2).map_err(failed)?))
+            .or_insert_with(|| ForeignKey {
+                columns: vec![],
+                to_schema,
+                to_table,
+                to_columns: vec![],
+                source: KeySource::Declared,
+            });
         key.columns.push(row.try_get(3).map_err(failed)?);
         key.to_columns.push(row.try_get(6).map_err(failed)?);
     }

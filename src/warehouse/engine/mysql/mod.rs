@@ -9,8 +9,8 @@ use sqlx::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::wire::opening_word;
 use super::server::Failure;
+use super::wire::opening_word;
 use super::{EngineError, RunLimits, server};
 use crate::warehouse::catalog::{Catalog, DataType, Table};
 use crate::warehouse::fetch::{Fetched, TypedFrame, TypedValue};
@@ -22,7 +22,9 @@ use decode::Codec;
 
 /// Statements that open with another word are not run, whatever checked them before: a read-only transaction does not
 /// forbid `SET GLOBAL`, `KILL`, `FLUSH` or temporary tables.
-const OPENING_WORDS: &[&str] = &["SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN"];
+const OPENING_WORDS: &[&str] = &[
+    "SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
+];
 
 /// A MySQL or MariaDB database. Clones share the connections.
 #[derive(Debug, Clone)]
@@ -51,7 +53,12 @@ impl MysqlEngine {
             .max_connections(server::CONNECTIONS)
             .acquire_timeout(server::CONNECT_TIMEOUT)
             .after_connect(|connection, _| {
-                Box::pin(async move { connection.execute("SET SESSION TRANSACTION READ ONLY").await.map(|_| ()) })
+                Box::pin(async move {
+                    connection
+                        .execute("SET SESSION TRANSACTION READ ONLY")
+                        .await
+                        .map(|_| ())
+                })
             })
             .connect_with(options.clone())
             .await
@@ -61,7 +68,13 @@ impl MysqlEngine {
             .await
             .map_err(|error| server::failure(error, shown))?;
         let is_mariadb = version.contains("MariaDB");
-        Ok(Self { pool, options, shown: shown.to_owned(), name: name.to_owned(), is_mariadb })
+        Ok(Self {
+            pool,
+            options,
+            shown: shown.to_owned(),
+            name: name.to_owned(),
+            is_mariadb,
+        })
     }
 
     pub(super) fn display(&self) -> &str {
@@ -79,10 +92,17 @@ impl MysqlEngine {
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
         if !OPENING_WORDS.contains(&opening_word(sql).as_str()) {
-            return Err(EngineError::NotReadOnly(format!("it opens with none of {}", OPENING_WORDS.join(", "))));
+            return Err(EngineError::NotReadOnly(format!(
+                "it opens with none of {}",
+                OPENING_WORDS.join(", ")
+            )));
         }
         let (engine, sql, limits) = (self.clone(), sql.to_owned(), *limits);
-        server::stoppable(cancel, |stop| async move { engine.run_until(&sql, &limits, &stop).await }).await
+        server::stoppable(
+            cancel,
+            |stop| async move { engine.run_until(&sql, &limits, &stop).await },
+        )
+        .await
     }
 
     /// The statement's plan as the server prints it, one line a step.
@@ -131,14 +151,18 @@ impl MysqlEngine {
         };
         connection.execute(sqlx::raw_sql(AssertSqlSafe(timeout))).await?;
         connection.execute(sqlx::raw_sql("START TRANSACTION READ ONLY")).await?;
-        sqlx::query_scalar("SELECT CAST(CONNECTION_ID() AS UNSIGNED)").fetch_one(connection).await
+        sqlx::query_scalar("SELECT CAST(CONNECTION_ID() AS UNSIGNED)")
+            .fetch_one(connection)
+            .await
     }
 
     /// Asks the server, over a connection of its own, to end what `thread` is doing.
     async fn stop(&self, thread: u64) {
         let ask = async {
             let mut connection = MySqlConnection::connect_with(&self.options).await?;
-            connection.execute(sqlx::raw_sql(AssertSqlSafe(format!("KILL QUERY {thread}")))).await?;
+            connection
+                .execute(sqlx::raw_sql(AssertSqlSafe(format!("KILL QUERY {thread}"))))
+                .await?;
             connection.close().await
         };
         // The statement's own timeout on the server ends it too, if this fails.
@@ -149,7 +173,10 @@ impl MysqlEngine {
 async fn fetch(connection: &mut MySqlConnection, sql: &str, max_rows: usize) -> Result<Fetched, Failure> {
     let started = Instant::now();
     let sql = AssertSqlSafe(sql.to_owned());
-    let statement = connection.prepare(sqlx::SqlSafeStr::into_sql_str(sql)).await.map_err(Failure::Server)?;
+    let statement = connection
+        .prepare(sqlx::SqlSafeStr::into_sql_str(sql))
+        .await
+        .map_err(Failure::Server)?;
     let mut described = describe(statement.columns());
     let mut frame = TypedFrame::new(described.iter().map(about));
     let mut truncated = false;
@@ -165,11 +192,18 @@ async fn fetch(connection: &mut MySqlConnection, sql: &str, max_rows: usize) -> 
             described = describe(row.columns());
             frame = TypedFrame::new(described.iter().map(about));
         }
-        frame.push_row(|at| value(&row, at, described.get(at))).map_err(Failure::Server)?;
+        frame
+            .push_row(|at| value(&row, at, described.get(at)))
+            .map_err(Failure::Server)?;
     }
     drop(rows);
     let (frame, columns) = frame.finish().map_err(|error| Failure::Own(error.into()))?;
-    let mut fetched = Fetched { frame, columns, truncated, elapsed: started.elapsed() };
+    let mut fetched = Fetched {
+        frame,
+        columns,
+        truncated,
+        elapsed: started.elapsed(),
+    };
     texts_from_bytes(&mut fetched).map_err(|error| Failure::Own(EngineError::Fetch(error.into())))?;
     Ok(fetched)
 }
@@ -206,12 +240,21 @@ fn value<'r>(
 /// Columns that arrive as bytes but hold text alone become text: so come MariaDB's JSON and every text that is compared
 /// byte by byte.
 fn texts_from_bytes(fetched: &mut Fetched) -> Result<(), polars::prelude::PolarsError> {
-    for (at, about) in fetched.columns.iter_mut().enumerate().filter(|(_, about)| about.data_type == DataType::Blob) {
-        let Some(column) = fetched.frame.columns().get(at) else { continue };
+    for (at, about) in fetched
+        .columns
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, about)| about.data_type == DataType::Blob)
+    {
+        let Some(column) = fetched.frame.columns().get(at) else {
+            continue;
+        };
         let bytes = column.as_materialized_series().binary()?;
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(is_control));
         if bytes.null_count() < bytes.len() && bytes.iter().flatten().all(text) {
-            let series = column.as_materialized_series().cast(&polars::prelude::DataType::String)?;
+            let series = column
+                .as_materialized_series()
+                .cast(&polars::prelude::DataType::String)?;
             fetched.frame.replace_column(at, series.into())?;
             about.data_type = DataType::Text;
         }

@@ -28,7 +28,9 @@ impl Server {
             connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.unwrap();
         }
         let (server, _) = url.rsplit_once('/').unwrap();
-        Some(Self { url: format!("{server}/{database}") })
+        Some(Self {
+            url: format!("{server}/{database}"),
+        })
     }
 
     async fn engine(&self) -> MysqlEngine {
@@ -37,7 +39,9 @@ impl Server {
 }
 
 async fn run(engine: &MysqlEngine, sql: &str) -> Result<ResultSet, EngineError> {
-    let fetched = engine.run(sql, &RunLimits::default(), &CancellationToken::new()).await?;
+    let fetched = engine
+        .run(sql, &RunLimits::default(), &CancellationToken::new())
+        .await?;
     Ok(ResultSet::new("q1", sql, fetched))
 }
 
@@ -59,12 +63,26 @@ async fn values_of_every_type_come_back_exact() {
         return;
     };
     let result = run(&server.engine().await, "SELECT * FROM v").await.unwrap();
-    let two = DataType::Decimal { precision: None, scale: Some(2) };
+    let two = DataType::Decimal {
+        precision: None,
+        scale: Some(2),
+    };
     let cases = [
         ("a", DataType::Integer, json!(-128)),
-        ("b", DataType::Decimal { precision: None, scale: Some(0) }, json!({"decimal": "18446744073709551615"})),
+        (
+            "b",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(0),
+            },
+            json!({"decimal": "18446744073709551615"}),
+        ),
         ("c", two, json!({"decimal": "12.30"})),
-        ("d", DataType::Text, json!("1234567890123456789012345678901234567890.5000000000")),
+        (
+            "d",
+            DataType::Text,
+            json!("1234567890123456789012345678901234567890.5000000000"),
+        ),
         ("e", DataType::Float, json!(0.1)),
         ("f", DataType::Float, json!(1e300)),
         ("g", DataType::Date, json!("2005-08-01")),
@@ -95,7 +113,9 @@ async fn values_of_every_type_come_back_exact() {
 
 #[tokio::test]
 async fn a_statement_that_would_do_more_than_read_changes_nothing() {
-    let Some(server) = Server::with("t_writes", &["CREATE TABLE t (i INT)", "INSERT INTO t VALUES (1)"]).await else { return };
+    let Some(server) = Server::with("t_writes", &["CREATE TABLE t (i INT)", "INSERT INTO t VALUES (1)"]).await else {
+        return;
+    };
     let engine = server.engine().await;
     let statements = [
         "INSERT INTO t VALUES (2)",
@@ -115,24 +135,40 @@ async fn a_statement_that_would_do_more_than_read_changes_nothing() {
     ];
     for sql in statements {
         let error = run(&engine, sql).await.unwrap_err();
-        assert!(matches!(error, EngineError::NotReadOnly(_) | EngineError::Refused(_)), "{sql}: {error:?}");
+        assert!(
+            matches!(error, EngineError::NotReadOnly(_) | EngineError::Refused(_)),
+            "{sql}: {error:?}"
+        );
     }
     assert_eq!(run(&engine, "SELECT i FROM t").await.unwrap().preview(9), [[json!(1)]]);
 }
 
 #[tokio::test]
 async fn time_and_cancelling_end_a_statement_on_the_server() {
-    let Some(server) = Server::with("t_time", &[]).await else { return };
+    let Some(server) = Server::with("t_time", &[]).await else {
+        return;
+    };
     let engine = server.engine().await;
-    let endless = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n) SELECT COUNT(*) FROM n AS endless_of_t_time";
-    let limits = RunLimits { timeout: Duration::from_millis(300), ..RunLimits::default() };
+    let endless =
+        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n) SELECT COUNT(*) FROM n AS endless_of_t_time";
+    let limits = RunLimits {
+        timeout: Duration::from_millis(300),
+        ..RunLimits::default()
+    };
     let slow = "SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c, information_schema.columns endless_of_t_time";
     for sql in [endless, slow, "SELECT SLEEP(100)"] {
         let started = Instant::now();
         let outcome = engine.run(sql, &limits, &CancellationToken::new()).await;
-        assert!(started.elapsed() < Duration::from_millis(2300), "{sql}: {:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_millis(2300),
+            "{sql}: {:?}",
+            started.elapsed()
+        );
         // MariaDB ends a recursion at max_recursive_iterations, and a SLEEP that is cut returns 1.
-        assert!(matches!(outcome, Err(EngineError::Timeout(_)) | Ok(_)), "{sql}: {outcome:?}");
+        assert!(
+            matches!(outcome, Err(EngineError::Timeout(_)) | Ok(_)),
+            "{sql}: {outcome:?}"
+        );
     }
     let cancel = CancellationToken::new();
     let cancelling = cancel.clone();
@@ -144,19 +180,36 @@ async fn time_and_cancelling_end_a_statement_on_the_server() {
     assert!(matches!(outcome.unwrap_err(), EngineError::Cancelled));
     tokio::time::sleep(Duration::from_millis(500)).await;
     let left = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%endless_of_t_time%' AND id <> CONNECTION_ID()";
-    assert_eq!(run(&engine, left).await.unwrap().preview(1), [[json!(0)]], "nothing runs on");
+    assert_eq!(
+        run(&engine, left).await.unwrap().preview(1),
+        [[json!(0)]],
+        "nothing runs on"
+    );
 }
 
 #[tokio::test]
 async fn more_rows_than_the_limit_are_cut_at_once() {
-    let Some(server) = Server::with("t_cut", &["CREATE TABLE t (i INT, s TEXT)", "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')"]).await
+    let Some(server) = Server::with(
+        "t_cut",
+        &[
+            "CREATE TABLE t (i INT, s TEXT)",
+            "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+        ],
+    )
+    .await
     else {
         return;
     };
     let engine = server.engine().await;
-    let limits = RunLimits { max_rows: 2, ..RunLimits::default() };
+    let limits = RunLimits {
+        max_rows: 2,
+        ..RunLimits::default()
+    };
     for _ in 0..6 {
-        let cut = engine.run("SELECT * FROM t", &limits, &CancellationToken::new()).await.unwrap();
+        let cut = engine
+            .run("SELECT * FROM t", &limits, &CancellationToken::new())
+            .await
+            .unwrap();
         assert_eq!((cut.frame.height(), cut.truncated), (2, true));
     }
     let empty = run(&engine, "SELECT i, s FROM t WHERE false").await.unwrap();
@@ -184,22 +237,48 @@ async fn the_catalog_tells_columns_keys_and_comments() {
     };
     let engine = Engine::Mysql(server.engine().await);
     let mut catalog = engine.introspect().await.unwrap();
-    let mut names: Vec<_> = catalog.tables.iter().map(|table| (table.name.as_str(), table.kind)).collect();
+    let mut names: Vec<_> = catalog
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.kind))
+        .collect();
     names.sort_by_key(|(name, _)| *name);
-    assert_eq!(names, [("big", TableKind::View), ("order", TableKind::Table), ("region", TableKind::Table), ("visit", TableKind::Table)]);
+    assert_eq!(
+        names,
+        [
+            ("big", TableKind::View),
+            ("order", TableKind::Table),
+            ("region", TableKind::Table),
+            ("visit", TableKind::Table)
+        ]
+    );
     let region = catalog.table("region").unwrap();
     assert_eq!(region.comment.as_deref(), Some("where we sell"));
     assert_eq!(region.columns[1].comment.as_deref(), Some("in English"));
-    assert_eq!((region.primary_key.as_slice(), region.unique_keys.as_slice()), (&["id".to_owned()][..], &[vec!["name".to_owned()]][..]));
+    assert_eq!(
+        (region.primary_key.as_slice(), region.unique_keys.as_slice()),
+        (&["id".to_owned()][..], &[vec!["name".to_owned()]][..])
+    );
     assert_eq!(region.rows, Some(RowCount { rows: 2, exact: true }));
     let order = catalog.table("order").unwrap();
     assert_eq!(order.columns[1].declared_type, "decimal(10,2)");
     assert_eq!(order.columns[3].data_type, DataType::Boolean);
-    assert_eq!((order.foreign_keys[0].to_table.as_str(), order.foreign_keys[0].source), ("region", KeySource::Declared));
+    assert_eq!(
+        (order.foreign_keys[0].to_table.as_str(), order.foreign_keys[0].source),
+        ("region", KeySource::Declared)
+    );
     let visit = catalog.table("visit").unwrap();
     assert!(visit.unique_keys.is_empty(), "a key over a prefix makes nothing unique");
-    assert_eq!((visit.foreign_keys[0].to_columns[0].as_str(), visit.foreign_keys[0].source), ("id", KeySource::Measured));
-    let values = profile::survey(&engine, &mut catalog, &CancellationToken::new()).await.unwrap();
+    assert_eq!(
+        (
+            visit.foreign_keys[0].to_columns[0].as_str(),
+            visit.foreign_keys[0].source
+        ),
+        ("id", KeySource::Measured)
+    );
+    let values = profile::survey(&engine, &mut catalog, &CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!(values.lookup("north").len(), 1);
 }
 

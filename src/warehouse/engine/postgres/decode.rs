@@ -87,9 +87,8 @@ impl Codec {
             "BIT" | "VARBIT" => Self::Bits,
             "INET" | "CIDR" => Self::Address,
             "MACADDR" | "MACADDR8" => Self::Mac,
-            "TEXT" | "VARCHAR" | "CHAR" | "BPCHAR" | "NAME" | "\"CHAR\"" | "UNKNOWN" | "JSON" | "XML" | "CITEXT" | "VOID" => {
-                Self::Text
-            }
+            "TEXT" | "VARCHAR" | "CHAR" | "BPCHAR" | "NAME" | "\"CHAR\"" | "UNKNOWN" | "JSON" | "XML" | "CITEXT"
+            | "VOID" => Self::Text,
             _ => Self::Unknown,
         }
     }
@@ -100,7 +99,10 @@ impl Codec {
             Self::Boolean => DataType::Boolean,
             Self::Small | Self::Int | Self::Big | Self::Oid => DataType::Integer,
             Self::Real | Self::Double => DataType::Float,
-            Self::Numeric | Self::Money => DataType::Decimal { precision: None, scale: None },
+            Self::Numeric | Self::Money => DataType::Decimal {
+                precision: None,
+                scale: None,
+            },
             Self::Bytes => DataType::Blob,
             Self::Date => DataType::Date,
             Self::Time | Self::TimeTz => DataType::Time,
@@ -163,7 +165,13 @@ impl Codec {
             Self::Uuid => text(uuid(bytes)?),
             Self::Bits => text(bits(&mut reader)?),
             Self::Address => text(address(&mut reader)?),
-            Self::Mac => text(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")),
+            Self::Mac => text(
+                bytes
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect::<Vec<_>>()
+                    .join(":"),
+            ),
             Self::Array(element) => text(array(element, &mut reader)?.to_string()),
             Self::Range(bound) => text(range(bound, &mut reader)?),
             Self::Record(fields) => text(record(fields, &mut reader)?.to_string()),
@@ -215,8 +223,17 @@ fn unscaled(digits: &[u16], weight: i32, scale: u32) -> Option<i128> {
 }
 
 fn spelled_numeric(digits: &[u16], weight: i32, scale: usize, negative: bool) -> String {
-    let digit = |place: i32| usize::try_from(weight - place).ok().and_then(|at| digits.get(at)).copied().unwrap_or(0);
-    let whole: String = (0..=weight.max(0)).rev().map(|place| format!("{:04}", digit(place))).collect();
+    let digit = |place: i32| {
+        usize::try_from(weight - place)
+            .ok()
+            .and_then(|at| digits.get(at))
+            .copied()
+            .unwrap_or(0)
+    };
+    let whole: String = (0..=weight.max(0))
+        .rev()
+        .map(|place| format!("{:04}", digit(place)))
+        .collect();
     let groups = i32::try_from(scale.div_ceil(4)).unwrap_or(i32::MAX);
     let fraction: String = (1..=groups).map(|group| format!("{:04}", digit(-group))).collect();
     let whole = whole.trim_start_matches('0');
@@ -243,22 +260,46 @@ fn timestamp(micros: i64, zone: &str) -> String {
 fn offset(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let seconds = seconds.unsigned_abs();
-    let rest = if seconds % 60 == 0 { String::new() } else { format!(":{:02}", seconds % 60) };
+    let rest = if seconds % 60 == 0 {
+        String::new()
+    } else {
+        format!(":{:02}", seconds % 60)
+    };
     format!("{sign}{:02}:{:02}{rest}", seconds / 3600, seconds / 60 % 60)
 }
 
 /// ISO 8601: `P1Y2M3DT4H5M6.5S`; parts of different sign keep their own.
 fn interval(micros: i64, days: i32, months: i32) -> String {
-    let part = |value: i64, unit: char| if value == 0 { String::new() } else { format!("{value}{unit}") };
-    let date = [part(i64::from(months / 12), 'Y'), part(i64::from(months % 12), 'M'), part(i64::from(days), 'D')].concat();
+    let part = |value: i64, unit: char| {
+        if value == 0 {
+            String::new()
+        } else {
+            format!("{value}{unit}")
+        }
+    };
+    let date = [
+        part(i64::from(months / 12), 'Y'),
+        part(i64::from(months % 12), 'M'),
+        part(i64::from(days), 'D'),
+    ]
+    .concat();
     let (seconds, fraction) = (micros / 1_000_000 % 60, (micros % 1_000_000).abs());
     let sign = if micros < 0 { "-" } else { "" };
     let seconds = match (seconds, fraction) {
         (0, 0) => String::new(),
         (seconds, 0) => format!("{seconds}S"),
-        (seconds, fraction) => format!("{sign}{}.{}S", seconds.abs(), format!("{fraction:06}").trim_end_matches('0')),
+        (seconds, fraction) => format!(
+            "{sign}{}.{}S",
+            seconds.abs(),
+            format!("{fraction:06}").trim_end_matches('0')
+        ),
     };
-    let time = [part(micros / 3_600_000_000, 'H'), part(micros / 60_000_000 % 60, 'M'), seconds].concat();
+    let time = [
+        part(micros / 3_600_000_000, 'H'),
+        part(micros / 60_000_000 % 60, 'M'),
+        seconds,
+    ]
+    .concat();
     match (date.is_empty(), time.is_empty()) {
         (true, true) => "PT0S".to_owned(),
         (_, true) => format!("P{date}"),
@@ -285,7 +326,11 @@ fn address(reader: &mut Reader<'_>) -> Option<String> {
         4 => (Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?).to_string(), 32),
         _ => (Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).to_string(), 128),
     };
-    Some(if mask == whole && is_network == 0 { address } else { format!("{address}/{mask}") })
+    Some(if mask == whole && is_network == 0 {
+        address
+    } else {
+        format!("{address}/{mask}")
+    })
 }
 
 /// A value inside another one, as JSON.
@@ -295,7 +340,9 @@ fn inner(codec: &Codec, bytes: Option<&[u8]>) -> Value {
         Some(TypedValue::Boolean(value)) => json!(value),
         Some(TypedValue::Integer(value)) => exact_json(&polars::prelude::AnyValue::Int64(value)),
         Some(TypedValue::Float(value)) => exact_json(&polars::prelude::AnyValue::Float64(value)),
-        Some(TypedValue::Decimal(value, scale)) => exact_json(&polars::prelude::AnyValue::Decimal(value, 38, scale as usize)),
+        Some(TypedValue::Decimal(value, scale)) => {
+            exact_json(&polars::prelude::AnyValue::Decimal(value, 38, scale as usize))
+        }
         Some(TypedValue::Bytes(value)) => exact_json(&polars::prelude::AnyValue::Binary(&value)),
         Some(TypedValue::Text(text)) => match codec {
             Codec::Array(_) | Codec::Record(_) | Codec::Jsonb => {
@@ -323,7 +370,11 @@ fn array(element: &Codec, reader: &mut Reader<'_>) -> Option<Value> {
 fn nested(element: &Codec, lengths: &[usize], reader: &mut Reader<'_>) -> Option<Value> {
     let (length, deeper) = lengths.split_first()?;
     let item = |_| {
-        if deeper.is_empty() { reader.sized().map(|bytes| inner(element, bytes)) } else { nested(element, deeper, reader) }
+        if deeper.is_empty() {
+            reader.sized().map(|bytes| inner(element, bytes))
+        } else {
+            nested(element, deeper, reader)
+        }
     };
     (0..*length).map(item).collect::<Option<Vec<Value>>>().map(Value::Array)
 }
@@ -341,7 +392,12 @@ fn range(bound: &Codec, reader: &mut Reader<'_>) -> Option<String> {
         let value = inner(bound, reader.sized()?);
         Some(match value {
             Value::String(text) => text,
-            Value::Object(tagged) => tagged.values().next().and_then(Value::as_str).unwrap_or_default().to_owned(),
+            Value::Object(tagged) => tagged
+                .values()
+                .next()
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             other => other.to_string(),
         })
     };

@@ -82,9 +82,13 @@ pub(super) async fn read(engine: &PostgresEngine) -> Result<Catalog, EngineError
         }
     }
     for row in rows(FOREIGN_KEYS).await.map_err(failed)? {
-        let to = places.get(&row.try_get::<i64, _>(1).map_err(failed)?).and_then(|place| catalog.tables.get(*place));
+        let to = places
+            .get(&row.try_get::<i64, _>(1).map_err(failed)?)
+            .and_then(|place| catalog.tables.get(*place));
         // A key may point at a table that this user must not read.
-        let Some((to_schema, to_table)) = to.map(|to| (to.schema.clone(), to.name.clone())) else { continue };
+        let Some((to_schema, to_table)) = to.map(|to| (to.schema.clone(), to.name.clone())) else {
+            continue;
+        };
         let key = ForeignKey {
             columns: row.try_get(2).map_err(failed)?,
             to_schema,
@@ -117,7 +121,10 @@ fn table(row: &PgRow) -> Result<(i64, Table, i64), sqlx::Error> {
         unique_keys: vec![],
         foreign_keys: vec![],
         // Negative means that nobody has looked yet.
-        rows: (kind == TableKind::Table && estimate >= 0.0).then_some(RowCount { rows: estimate as u64, exact: false }),
+        rows: (kind == TableKind::Table && estimate >= 0.0).then_some(RowCount {
+            rows: estimate as u64,
+            exact: false,
+        }),
         comment: row.try_get(4)?,
         synonyms: vec![],
     };
@@ -127,11 +134,21 @@ fn table(row: &PgRow) -> Result<(i64, Table, i64), sqlx::Error> {
 /// `table` with its rows counted, or as it is where they must not be read.
 async fn counted(engine: &PostgresEngine, mut table: Table) -> Table {
     let schema = table.schema.as_deref().unwrap_or_default();
-    let name = format!("{}.{}", quote(Dialect::Postgres, schema), quote(Dialect::Postgres, &table.name));
+    let name = format!(
+        "{}.{}",
+        quote(Dialect::Postgres, schema),
+        quote(Dialect::Postgres, &table.name)
+    );
     let sql = AssertSqlSafe(format!("SELECT count(*) FROM {name}"));
-    let count = sqlx::query(sql).fetch_one(&engine.pool).await.and_then(|row| row.try_get::<i64, _>(0));
+    let count = sqlx::query(sql)
+        .fetch_one(&engine.pool)
+        .await
+        .and_then(|row| row.try_get::<i64, _>(0));
     if let Ok(count) = count {
-        table.rows = Some(RowCount { rows: count.unsigned_abs(), exact: true });
+        table.rows = Some(RowCount {
+            rows: count.unsigned_abs(),
+            exact: true,
+        });
     }
     table
 }

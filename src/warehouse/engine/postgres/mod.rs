@@ -7,8 +7,8 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Column, ConnectOptions, Connection, Executor, Row, Statement, TypeInfo, ValueRef};
 use tokio_util::sync::CancellationToken;
 
-use super::wire::opening_word;
 use super::server::Failure;
+use super::wire::opening_word;
 use super::{EngineError, RunLimits, server};
 use crate::warehouse::catalog::{Catalog, Table};
 use crate::warehouse::fetch::{Fetched, TypedFrame, TypedValue};
@@ -43,14 +43,21 @@ impl PostgresEngine {
             .acquire_timeout(server::CONNECT_TIMEOUT)
             .after_connect(|connection, _| {
                 Box::pin(async move {
-                    connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY").await?;
+                    connection
+                        .execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+                        .await?;
                     connection.execute("SET TIME ZONE 'UTC'").await.map(|_| ())
                 })
             })
             .connect_with(options.clone())
             .await
             .map_err(|error| server::failure(error, shown))?;
-        Ok(Self { pool, options, shown: shown.to_owned(), name: name.to_owned() })
+        Ok(Self {
+            pool,
+            options,
+            shown: shown.to_owned(),
+            name: name.to_owned(),
+        })
     }
 
     pub(super) fn display(&self) -> &str {
@@ -68,10 +75,17 @@ impl PostgresEngine {
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
         if !OPENING_WORDS.contains(&opening_word(sql).as_str()) {
-            return Err(EngineError::NotReadOnly(format!("it opens with none of {}", OPENING_WORDS.join(", "))));
+            return Err(EngineError::NotReadOnly(format!(
+                "it opens with none of {}",
+                OPENING_WORDS.join(", ")
+            )));
         }
         let (engine, sql, limits) = (self.clone(), sql.to_owned(), *limits);
-        server::stoppable(cancel, |stop| async move { engine.run_until(&sql, &limits, &stop).await }).await
+        server::stoppable(
+            cancel,
+            |stop| async move { engine.run_until(&sql, &limits, &stop).await },
+        )
+        .await
     }
 
     /// The statement's plan as PostgreSQL prints it.
@@ -114,7 +128,10 @@ impl PostgresEngine {
     async fn stop(&self, process: i32) {
         let ask = async {
             let mut connection = PgConnection::connect_with(&self.options).await?;
-            sqlx::query("SELECT pg_cancel_backend($1)").bind(process).execute(&mut connection).await?;
+            sqlx::query("SELECT pg_cancel_backend($1)")
+                .bind(process)
+                .execute(&mut connection)
+                .await?;
             connection.close().await
         };
         // The statement's own timeout on the server ends it too, if this fails.
@@ -133,7 +150,10 @@ async fn begin(connection: &mut PgConnection, timeout: Duration) -> Result<i32, 
 async fn fetch(connection: &mut PgConnection, sql: &str, max_rows: usize) -> Result<Fetched, Failure> {
     let started = Instant::now();
     let sql = AssertSqlSafe(sql.to_owned());
-    let statement = connection.prepare(sqlx::SqlSafeStr::into_sql_str(sql)).await.map_err(Failure::Server)?;
+    let statement = connection
+        .prepare(sqlx::SqlSafeStr::into_sql_str(sql))
+        .await
+        .map_err(Failure::Server)?;
     let mut codecs = vec![];
     let mut described = vec![];
     for column in statement.columns() {
@@ -161,7 +181,12 @@ async fn fetch(connection: &mut PgConnection, sql: &str, max_rows: usize) -> Res
     }
     drop(rows);
     let (frame, columns) = frame.finish().map_err(|error| Failure::Own(error.into()))?;
-    Ok(Fetched { frame, columns, truncated, elapsed: started.elapsed() })
+    Ok(Fetched {
+        frame,
+        columns,
+        truncated,
+        elapsed: started.elapsed(),
+    })
 }
 
 #[cfg(test)]

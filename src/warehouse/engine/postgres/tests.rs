@@ -19,7 +19,9 @@ impl Server {
             return None;
         };
         let mut connection = PgConnection::connect(&url).await.unwrap();
-        let script = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}; SET search_path = {schema}; {sql}");
+        let script = format!(
+            "DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}; SET search_path = {schema}; {sql}"
+        );
         connection.execute(sqlx::raw_sql(AssertSqlSafe(script))).await.unwrap();
         Some(Self { url, schema })
     }
@@ -36,7 +38,9 @@ impl Server {
 }
 
 async fn run(engine: &PostgresEngine, sql: &str) -> Result<ResultSet, EngineError> {
-    let fetched = engine.run(sql, &RunLimits::default(), &CancellationToken::new()).await?;
+    let fetched = engine
+        .run(sql, &RunLimits::default(), &CancellationToken::new())
+        .await?;
     Ok(ResultSet::new("q1", sql, fetched))
 }
 
@@ -50,16 +54,59 @@ async fn values_of_every_type_come_back_exact() {
     let cases = [
         ("true", DataType::Boolean, json!(true)),
         ("32767::int2", DataType::Integer, json!(32767)),
-        ("9223372036854775807::int8", DataType::Integer, json!({"integer": "9223372036854775807"})),
+        (
+            "9223372036854775807::int8",
+            DataType::Integer,
+            json!({"integer": "9223372036854775807"}),
+        ),
         ("0.1::float4", DataType::Float, json!(0.1)),
         ("'NaN'::float8", DataType::Float, json!({"float": "NaN"})),
-        ("12.30::numeric(10,2)", DataType::Decimal { precision: None, scale: Some(2) }, json!({"decimal": "12.30"})),
-        ("-0.00010::numeric", DataType::Decimal { precision: None, scale: Some(5) }, json!({"decimal": "-0.00010"})),
-        ("1e20::numeric", DataType::Decimal { precision: None, scale: Some(0) }, json!({"decimal": "100000000000000000000"})),
-        ("(1e60 + 0.25)::numeric", DataType::Text, json!(format!("1{}.25", "0".repeat(60)))),
+        (
+            "12.30::numeric(10,2)",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(2),
+            },
+            json!({"decimal": "12.30"}),
+        ),
+        (
+            "-0.00010::numeric",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(5),
+            },
+            json!({"decimal": "-0.00010"}),
+        ),
+        (
+            "1e20::numeric",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(0),
+            },
+            json!({"decimal": "100000000000000000000"}),
+        ),
+        (
+            "(1e60 + 0.25)::numeric",
+            DataType::Text,
+            json!(format!("1{}.25", "0".repeat(60))),
+        ),
         ("'NaN'::numeric", DataType::Text, json!("NaN")),
-        ("'5.5'::cents", DataType::Decimal { precision: None, scale: Some(2) }, json!({"decimal": "5.50"})),
-        ("'$1,234.50'::money", DataType::Decimal { precision: None, scale: Some(2) }, json!({"decimal": "1234.50"})),
+        (
+            "'5.5'::cents",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(2),
+            },
+            json!({"decimal": "5.50"}),
+        ),
+        (
+            "'$1,234.50'::money",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(2),
+            },
+            json!({"decimal": "1234.50"}),
+        ),
         ("'naïve'::text", DataType::Text, json!("naïve")),
         ("'ab'::char(4)", DataType::Text, json!("ab  ")),
         ("'ok'::mood", DataType::Text, json!("ok")),
@@ -67,27 +114,78 @@ async fn values_of_every_type_come_back_exact() {
         ("'2005-08-01'::date", DataType::Date, json!("2005-08-01")),
         ("'infinity'::date", DataType::Date, json!("infinity")),
         ("'0044-03-15 BC'::date", DataType::Date, json!("-0043-03-15")),
-        ("'2005-08-01 10:00:00.5'::timestamp", DataType::DateTime, json!("2005-08-01T10:00:00.5")),
-        ("'2005-08-01 10:00:00+02'::timestamptz", DataType::DateTimeTz, json!("2005-08-01T08:00:00Z")),
+        (
+            "'2005-08-01 10:00:00.5'::timestamp",
+            DataType::DateTime,
+            json!("2005-08-01T10:00:00.5"),
+        ),
+        (
+            "'2005-08-01 10:00:00+02'::timestamptz",
+            DataType::DateTimeTz,
+            json!("2005-08-01T08:00:00Z"),
+        ),
         ("'-infinity'::timestamptz", DataType::DateTimeTz, json!("-infinity")),
         ("'10:00'::time", DataType::Time, json!("10:00:00")),
         ("'10:00+02'::timetz", DataType::Time, json!("10:00:00+02:00")),
-        ("'1 year 2 months 3 days 04:05:06.5'::interval", DataType::Other("interval".into()), json!("P1Y2M3DT4H5M6.5S")),
-        ("'-00:00:01.5'::interval", DataType::Other("interval".into()), json!("PT-1.5S")),
-        ("'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid", DataType::Other("uuid".into()), json!("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")),
+        (
+            "'1 year 2 months 3 days 04:05:06.5'::interval",
+            DataType::Other("interval".into()),
+            json!("P1Y2M3DT4H5M6.5S"),
+        ),
+        (
+            "'-00:00:01.5'::interval",
+            DataType::Other("interval".into()),
+            json!("PT-1.5S"),
+        ),
+        (
+            "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid",
+            DataType::Other("uuid".into()),
+            json!("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+        ),
         ("'{\"a\": 1}'::jsonb", DataType::Json, json!("{\"a\": 1}")),
         ("'{\"a\":1}'::json", DataType::Json, json!("{\"a\":1}")),
         ("B'101'", DataType::Other("bit".into()), json!("101")),
-        ("'10.1.2.3/8'::inet", DataType::Other("inet".into()), json!("10.1.2.3/8")),
-        ("'08:00:2b:01:02:03'::macaddr", DataType::Other("macaddr".into()), json!("08:00:2b:01:02:03")),
-        ("ARRAY[[1, NULL], [3, 4]]", DataType::Other("int4[]".into()), json!("[[1,null],[3,4]]")),
-        ("ARRAY[1.5]::numeric[]", DataType::Other("numeric[]".into()), json!("[{\"decimal\":\"1.5\"}]")),
+        (
+            "'10.1.2.3/8'::inet",
+            DataType::Other("inet".into()),
+            json!("10.1.2.3/8"),
+        ),
+        (
+            "'08:00:2b:01:02:03'::macaddr",
+            DataType::Other("macaddr".into()),
+            json!("08:00:2b:01:02:03"),
+        ),
+        (
+            "ARRAY[[1, NULL], [3, 4]]",
+            DataType::Other("int4[]".into()),
+            json!("[[1,null],[3,4]]"),
+        ),
+        (
+            "ARRAY[1.5]::numeric[]",
+            DataType::Other("numeric[]".into()),
+            json!("[{\"decimal\":\"1.5\"}]"),
+        ),
         ("'{}'::text[]", DataType::Other("text[]".into()), json!("[]")),
-        ("daterange('2005-08-01', NULL)", DataType::Other("daterange".into()), json!("[2005-08-01,)")),
+        (
+            "daterange('2005-08-01', NULL)",
+            DataType::Other("daterange".into()),
+            json!("[2005-08-01,)"),
+        ),
         ("int4range(1, 5)", DataType::Other("int4range".into()), json!("[1,5)")),
         ("ROW(1, 'x')::pair", DataType::Other("pair".into()), json!("[1,\"x\"]")),
-        ("NULL::numeric", DataType::Decimal { precision: None, scale: Some(0) }, Value::Null),
-        ("'(1,2)'::point", DataType::Other("point".into()), json!("\\x3ff00000000000004000000000000000")),
+        (
+            "NULL::numeric",
+            DataType::Decimal {
+                precision: None,
+                scale: Some(0),
+            },
+            Value::Null,
+        ),
+        (
+            "'(1,2)'::point",
+            DataType::Other("point".into()),
+            json!("\\x3ff00000000000004000000000000000"),
+        ),
     ];
     for (expression, data_type, expected) in cases {
         let result = run(&engine, &format!("SELECT {expression} AS v")).await.unwrap();
@@ -98,7 +196,14 @@ async fn values_of_every_type_come_back_exact() {
 
 #[tokio::test]
 async fn a_statement_that_would_do_more_than_read_changes_nothing() {
-    let Some(server) = Server::with("t_writes", "CREATE TABLE t (i int); INSERT INTO t VALUES (1); CREATE SEQUENCE s").await else { return };
+    let Some(server) = Server::with(
+        "t_writes",
+        "CREATE TABLE t (i int); INSERT INTO t VALUES (1); CREATE SEQUENCE s",
+    )
+    .await
+    else {
+        return;
+    };
     let engine = server.engine().await;
     let statements = [
         "INSERT INTO t VALUES (2)",
@@ -117,27 +222,55 @@ async fn a_statement_that_would_do_more_than_read_changes_nothing() {
     ];
     for sql in statements {
         let error = run(&engine, sql).await.unwrap_err();
-        assert!(matches!(error, EngineError::NotReadOnly(_) | EngineError::Refused(_)), "{sql}: {error:?}");
+        assert!(
+            matches!(error, EngineError::NotReadOnly(_) | EngineError::Refused(_)),
+            "{sql}: {error:?}"
+        );
     }
     // A setting that a statement changes goes with its transaction.
-    run(&engine, "SELECT set_config('transaction_read_only', 'off', false)").await.unwrap_err();
-    run(&engine, "SELECT set_config('default_transaction_read_only', 'off', false)").await.unwrap();
+    run(&engine, "SELECT set_config('transaction_read_only', 'off', false)")
+        .await
+        .unwrap_err();
+    run(
+        &engine,
+        "SELECT set_config('default_transaction_read_only', 'off', false)",
+    )
+    .await
+    .unwrap();
     let setting = run(&engine, "SHOW default_transaction_read_only").await.unwrap();
     assert_eq!(setting.preview(1), [[json!("on")]]);
     assert_eq!(run(&engine, "SELECT i FROM t").await.unwrap().preview(9), [[json!(1)]]);
-    assert_eq!(run(&engine, "SELECT last_value, is_called FROM s").await.unwrap().preview(9), [[json!(1), json!(false)]]);
+    assert_eq!(
+        run(&engine, "SELECT last_value, is_called FROM s")
+            .await
+            .unwrap()
+            .preview(9),
+        [[json!(1), json!(false)]]
+    );
 }
 
 #[tokio::test]
 async fn time_and_cancelling_end_a_statement_on_the_server() {
-    let Some(server) = Server::with("t_time", "").await else { return };
+    let Some(server) = Server::with("t_time", "").await else {
+        return;
+    };
     let engine = server.engine().await;
     let endless = "SELECT count(*) FROM generate_series(1, 1000000000000) AS endless_of_t_time";
-    let limits = RunLimits { timeout: Duration::from_millis(300), ..RunLimits::default() };
+    let limits = RunLimits {
+        timeout: Duration::from_millis(300),
+        ..RunLimits::default()
+    };
     let started = Instant::now();
-    let error = engine.run(endless, &limits, &CancellationToken::new()).await.unwrap_err();
+    let error = engine
+        .run(endless, &limits, &CancellationToken::new())
+        .await
+        .unwrap_err();
     assert!(matches!(error, EngineError::Timeout(_)), "{error:?}");
-    assert!(started.elapsed() < Duration::from_millis(1300), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_millis(1300),
+        "{:?}",
+        started.elapsed()
+    );
     let cancel = CancellationToken::new();
     let cancelling = cancel.clone();
     let limits = RunLimits::default();
@@ -153,17 +286,33 @@ async fn time_and_cancelling_end_a_statement_on_the_server() {
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%endless_of_t_time%'";
-    assert_eq!(run(&engine, left).await.unwrap().preview(1), [[json!(0)]], "nothing runs on");
+    assert_eq!(
+        run(&engine, left).await.unwrap().preview(1),
+        [[json!(0)]],
+        "nothing runs on"
+    );
 }
 
 #[tokio::test]
 async fn more_rows_than_the_limit_are_cut_at_once() {
-    let Some(server) = Server::with("t_cut", "").await else { return };
+    let Some(server) = Server::with("t_cut", "").await else {
+        return;
+    };
     let engine = server.engine().await;
-    let limits = RunLimits { max_rows: 2, ..RunLimits::default() };
+    let limits = RunLimits {
+        max_rows: 2,
+        ..RunLimits::default()
+    };
     for _ in 0..6 {
         let started = Instant::now();
-        let cut = engine.run("SELECT * FROM generate_series(1, 5000000) AS n", &limits, &CancellationToken::new()).await.unwrap();
+        let cut = engine
+            .run(
+                "SELECT * FROM generate_series(1, 5000000) AS n",
+                &limits,
+                &CancellationToken::new(),
+            )
+            .await
+            .unwrap();
         assert_eq!((cut.frame.height(), cut.truncated), (2, true));
         assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     }
@@ -190,24 +339,60 @@ async fn the_catalog_tells_columns_keys_and_comments() {
     let engine = server.read().await;
     let mut catalog = engine.introspect().await.unwrap();
     assert_eq!(catalog.search_path, ["t_catalog"]);
-    catalog.tables.retain(|table| table.schema.as_deref() == Some("t_catalog"));
-    let names: Vec<_> = catalog.tables.iter().map(|table| (table.name.as_str(), table.kind)).collect();
-    assert_eq!(names, [("region", TableKind::Table), ("Order", TableKind::Table), ("visit", TableKind::Table), ("big", TableKind::View)]);
+    catalog
+        .tables
+        .retain(|table| table.schema.as_deref() == Some("t_catalog"));
+    let names: Vec<_> = catalog
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.kind))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("region", TableKind::Table),
+            ("Order", TableKind::Table),
+            ("visit", TableKind::Table),
+            ("big", TableKind::View)
+        ]
+    );
     let region = catalog.table("region").unwrap();
     assert_eq!(region.comment.as_deref(), Some("where we sell"));
     assert_eq!(region.columns[1].comment.as_deref(), Some("in English"));
-    assert_eq!((region.primary_key.as_slice(), region.unique_keys.as_slice()), (&["id".to_owned()][..], &[vec!["name".to_owned()]][..]));
+    assert_eq!(
+        (region.primary_key.as_slice(), region.unique_keys.as_slice()),
+        (&["id".to_owned()][..], &[vec!["name".to_owned()]][..])
+    );
     assert_eq!(region.rows, Some(RowCount { rows: 2, exact: true }));
     let order = catalog.table("Order").unwrap();
     assert_eq!(order.columns[1].declared_type, "numeric(10,2)");
     assert_eq!(order.columns[3].data_type, DataType::DateTimeTz);
-    assert_eq!((order.foreign_keys[0].to_table.as_str(), order.foreign_keys[0].source), ("region", KeySource::Declared));
+    assert_eq!(
+        (order.foreign_keys[0].to_table.as_str(), order.foreign_keys[0].source),
+        ("region", KeySource::Declared)
+    );
     let visit = catalog.table("visit").unwrap();
     assert!(visit.unique_keys.is_empty(), "a partial index makes nothing unique");
-    assert_eq!((visit.foreign_keys[0].to_columns[0].as_str(), visit.foreign_keys[0].source), ("id", KeySource::Measured));
-    let values = profile::survey(&engine, &mut catalog, &CancellationToken::new()).await.unwrap();
+    assert_eq!(
+        (
+            visit.foreign_keys[0].to_columns[0].as_str(),
+            visit.foreign_keys[0].source
+        ),
+        ("id", KeySource::Measured)
+    );
+    let values = profile::survey(&engine, &mut catalog, &CancellationToken::new())
+        .await
+        .unwrap();
     assert_eq!(values.lookup("north").len(), 1);
-    assert_eq!(catalog.table("region").unwrap().columns[0].profile.as_ref().unwrap().max.as_deref(), Some("2"));
+    assert_eq!(
+        catalog.table("region").unwrap().columns[0]
+            .profile
+            .as_ref()
+            .unwrap()
+            .max
+            .as_deref(),
+        Some("2")
+    );
 }
 
 #[tokio::test]
