@@ -16,7 +16,8 @@ use crate::session::todo::SharedPlan;
 use crate::tools::todo_write::TodoWrite;
 use crate::tools::{Call, Registry, Reply, Tool, ToolError, Workbench};
 
-type Behaviour = Box<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Result<Reply, ToolError>> + Send>> + Send + Sync>;
+type Answer = Pin<Box<dyn Future<Output = Result<Reply, ToolError>> + Send>>;
+type Behaviour = Box<dyn Fn(Call) -> Answer + Send + Sync>;
 
 /// A read-only tool that behaves as its closure says.
 pub struct Fake {
@@ -26,7 +27,7 @@ pub struct Fake {
 }
 
 impl Fake {
-    pub fn new<F, R>(name: &'static str, prefix: Option<char>, behaviour: F) -> Box<dyn Tool>
+    pub fn tool<F, R>(name: &'static str, prefix: Option<char>, behaviour: F) -> Box<dyn Tool>
     where
         F: Fn(Call) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Reply, ToolError>> + Send + 'static,
@@ -77,7 +78,7 @@ pub fn made(call: &Call, text: &str) -> Reply {
 pub fn registry(plan: &SharedPlan) -> Arc<Registry> {
     Arc::new(Registry::new(vec![
         Box::new(TodoWrite::new(plan.clone())),
-        Fake::new("sql_execute", Some('q'), |call| async move {
+        Fake::tool("sql_execute", Some('q'), |call| async move {
             let sql = call
                 .arguments
                 .get("sql")
@@ -89,7 +90,7 @@ pub fn registry(plan: &SharedPlan) -> Arc<Registry> {
             }
             Ok(made(&call, &json!({"id": call.artifact_id, "sql": sql}).to_string()))
         }),
-        Fake::new("metric_compute", Some('m'), |_| async { panic!("a division by zero") }),
+        Fake::tool("metric_compute", Some('m'), |_| async { panic!("a division by zero") }),
     ]))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod message;
+pub mod resume;
 pub mod store;
 pub mod timeline;
 pub mod todo;

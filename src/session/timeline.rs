@@ -1,13 +1,16 @@
 //! The append-only file of a session's events: written first, told to listeners second.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::session::event::{EVENT_VERSION, Event, EventKind};
+use crate::text::redact;
 
 /// Somebody who wants to know what happens: a face, a test, a stream to a browser.
 pub trait Listener: Send + Sync {
@@ -103,16 +106,15 @@ impl Timeline {
         self.lock().listeners.push(listener);
     }
 
-    /// Numbers `kind`, writes it, and then tells the listeners. Returns its number; 0 for what is not stored.
+    /// Numbers `kind`, takes secrets out, writes it, and then tells the listeners. Returns its number; 0 for what is not
+    /// stored.
     pub fn record(&self, kind: EventKind) -> Result<u64, TimelineError> {
         let mut inner = self.lock();
         let seq = if kind.is_stored() { inner.next_seq } else { 0 };
-        let event = Event::now(seq, kind);
+        let failed = |source| TimelineError::Write { path: self.path.clone(), source };
+        let (event, line) = redacted(Event::now(seq, kind)).map_err(|e| failed(e.into()))?;
         if seq > 0 {
-            inner.append(&event).map_err(|source| TimelineError::Write {
-                path: self.path.clone(),
-                source,
-            })?;
+            inner.append(line).map_err(failed)?;
             inner.next_seq = inner.next_seq.saturating_add(1);
         }
         for listener in &inner.listeners {
@@ -139,11 +141,10 @@ impl Timeline {
 
 impl Inner {
     /// Writes one whole line, or leaves the file as it was.
-    fn append(&mut self, event: &Event) -> io::Result<()> {
+    fn append(&mut self, mut line: String) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        match file.write_all(&line).and_then(|()| file.flush()) {
+        line.push('\n');
+        match file.write_all(line.as_bytes()).and_then(|()| file.flush()) {
             Ok(()) => {
                 self.whole_bytes = self.whole_bytes.saturating_add(line.len() as u64);
                 Ok(())
@@ -153,6 +154,42 @@ impl Inner {
                 Err(error)
             }
         }
+    }
+}
+
+/// The event without passwords and keys, and its line. Most events have none and stay as they are.
+fn redacted(event: Event) -> serde_json::Result<(Event, String)> {
+    let line = serde_json::to_string(&event)?;
+    if matches!(redact(&line), Cow::Borrowed(_)) {
+        return Ok((event, line));
+    }
+    let mut value = serde_json::to_value(&event)?;
+    redact_value(&mut value);
+    let line = value.to_string();
+    Ok((serde_json::from_value(value)?, line))
+}
+
+/// Takes secrets out of all texts of a value: by their own shape, or because their field's name tells that they are one.
+fn redact_value(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(clean) = redact(text) {
+                *text = clean;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(redact_value),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                redact_value(value);
+                if let Value::String(text) = value
+                    && let Cow::Owned(named) = redact(&format!("{name}={text}"))
+                    && let Some(clean) = named.strip_prefix(&format!("{name}="))
+                {
+                    clean.clone_into(text);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -249,6 +286,25 @@ mod tests {
         assert_eq!(timeline.record(EventKind::TextDelta { text: "…".into() }).unwrap(), 0);
         assert_eq!(timeline.record(notice("b")).unwrap(), 2);
         assert_eq!(*checks.1.lock().unwrap(), [true, true, true]);
+    }
+
+    #[test]
+    fn secrets_reach_neither_the_file_nor_a_listener() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("timeline.jsonl");
+        let timeline = Timeline::create(&path).unwrap();
+        let (ear, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        timeline.listen(Arc::new(ear));
+        let arguments = serde_json::json!({"url": "postgres://me:hunter2@host/db", "password": "hunter2", "top": 5});
+        let kind = EventKind::ToolStarted { call_id: "1".into(), tool: "t".into(), arguments, artifact_id: None };
+        timeline.record(kind).unwrap();
+        timeline.record(notice("the key sk-abcdefghijkl123 was \"refused\"")).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("hunter2") && !text.contains("abcdefghijkl"), "{text}");
+        let recording = read(&path).unwrap();
+        assert_eq!((recording.events.len(), recording.damaged.len()), (2, 0));
+        assert!(text.contains(r#""url":"postgres://me:***@host/db","password":"***","top":5"#), "{text}");
+        assert_eq!(heard.try_recv().unwrap(), recording.events[0]);
     }
 
     #[test]

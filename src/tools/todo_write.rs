@@ -107,7 +107,7 @@ fn schema() -> Value {
 fn prune(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|key, value| !value.is_null() && !(key == "title" && value.is_string()));
+            fields.retain(|key, value| !(value.is_null() || key == "title" && value.is_string()));
             // The spelling of the statuses says all that their descriptions would.
             if fields.contains_key("enum") {
                 fields.remove("description");

@@ -212,7 +212,7 @@ async fn read_only_calls_run_side_by_side_and_are_announced_in_call_order() {
     let (first, second) = (order.clone(), order.clone());
     let plan = SharedPlan::default();
     let registry = Arc::new(Registry::new(vec![
-        Fake::new("waits", None, move |call| {
+        Fake::tool("waits", None, move |call| {
             let (gate, order) = (waits.clone(), first.clone());
             async move {
                 gate.notified().await;
@@ -220,7 +220,7 @@ async fn read_only_calls_run_side_by_side_and_are_announced_in_call_order() {
                 Ok(made(&call, "late"))
             }
         }),
-        Fake::new("opens", None, move |call| {
+        Fake::tool("opens", None, move |call| {
             let (gate, order) = (opens.clone(), second.clone());
             async move {
                 order.lock().unwrap().push("opens");
@@ -240,9 +240,9 @@ async fn read_only_calls_run_side_by_side_and_are_announced_in_call_order() {
 #[tokio::test]
 async fn a_cancelled_turn_ends_every_call_even_one_that_does_not_listen() {
     let registry = Arc::new(Registry::new(vec![
-        Fake::new("quick", None, |call| async move { Ok(made(&call, "done")) }),
-        Fake::new("deaf", None, |_| async { std::future::pending().await }),
-        Fake::new("polite", None, |call| async move {
+        Fake::tool("quick", None, |call| async move { Ok(made(&call, "done")) }),
+        Fake::tool("deaf", None, |_| async { std::future::pending().await }),
+        Fake::tool("polite", None, |call| async move {
             call.cancel.cancelled().await;
             Err(ToolError::Cancelled)
         }),

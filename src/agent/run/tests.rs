@@ -588,8 +588,8 @@ async fn an_interrupted_tool_call_leaves_a_well_formed_history() {
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     let tools = Registry::new(vec![
-        Fake::new("sql_execute", Some('q'), |call| async move { Ok(made(&call, "1")) }),
-        Fake::new("sql_slow", Some('q'), move |call| {
+        Fake::tool("sql_execute", Some('q'), |call| async move { Ok(made(&call, "1")) }),
+        Fake::tool("sql_slow", Some('q'), move |call| {
             let stop = stop.clone();
             async move {
                 stop.cancel();
@@ -610,7 +610,7 @@ async fn an_interrupted_tool_call_leaves_a_well_formed_history() {
 
 #[tokio::test]
 async fn the_clock_ends_a_run_that_hangs() {
-    let tools = Registry::new(vec![Fake::new("sql_execute", Some('q'), |call| async move {
+    let tools = Registry::new(vec![Fake::tool("sql_execute", Some('q'), |call| async move {
         call.cancel.cancelled().await;
         Err(crate::tools::ToolError::Cancelled)
     })]);
