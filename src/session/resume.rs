@@ -104,7 +104,10 @@ impl PastSession {
             Some(run) if same(&run) => run,
             other => {
                 self.runs.extend(other);
-                PastRun { run: number.unwrap_or(1), ..PastRun::default() }
+                PastRun {
+                    run: number.unwrap_or(1),
+                    ..PastRun::default()
+                }
             }
         };
         self.runs.push_mut(run)
@@ -112,7 +115,15 @@ impl PastSession {
 
     fn take(&mut self, kind: &EventKind) {
         match kind {
-            EventKind::SessionStarted { session, question, model, database, language, as_of, options } => {
+            EventKind::SessionStarted {
+                session,
+                question,
+                model,
+                database,
+                language,
+                as_of,
+                options,
+            } => {
                 self.about = Some(About {
                     session: session.clone(),
                     question: question.clone(),
@@ -129,14 +140,26 @@ impl PastSession {
                 run.turns = run.turns.saturating_add(1);
                 run.usage += *usage;
             }
-            EventKind::ToolStarted { call_id, tool, arguments, artifact_id } => self.run(None).calls.push(PastCall {
+            EventKind::ToolStarted {
+                call_id,
+                tool,
+                arguments,
+                artifact_id,
+            } => self.run(None).calls.push(PastCall {
                 call_id: call_id.clone(),
                 tool: tool.clone(),
                 arguments: arguments.clone(),
                 artifact_id: artifact_id.clone(),
                 end: None,
             }),
-            EventKind::ToolFinished { call_id, status, elapsed_ms, summary, reply, .. } => {
+            EventKind::ToolFinished {
+                call_id,
+                status,
+                elapsed_ms,
+                summary,
+                reply,
+                ..
+            } => {
                 let end = PastEnd {
                     status: *status,
                     summary: summary.clone(),
@@ -168,19 +191,39 @@ impl PastSession {
 impl PastRun {
     /// Tool messages are not events of their own: the end of a call holds all that the model was told.
     fn end_call(&mut self, call_id: &str, end: PastEnd) {
-        self.messages.push(Message::tool(call_id, end.reply.clone(), end.status != CallStatus::Ok));
-        if let Some(call) = self.calls.iter_mut().rev().find(|c| c.call_id == call_id && c.end.is_none()) {
+        self.messages
+            .push(Message::tool(call_id, end.reply.clone(), end.status != CallStatus::Ok));
+        if let Some(call) = self
+            .calls
+            .iter_mut()
+            .rev()
+            .find(|c| c.call_id == call_id && c.end.is_none())
+        {
             call.end = Some(end);
         }
     }
 
     /// The calls of the last turn that have no answer: what a resumed run has to do again.
     pub fn open_calls(&self) -> Vec<ToolCall> {
-        let Some(at) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
-        let answered: Vec<&str> =
-            self.messages.iter().skip(at).filter_map(|m| m.tool_call_id.as_deref()).collect();
-        let calls = self.messages.get(at).map(|m| m.tool_calls.as_slice()).unwrap_or_default();
-        calls.iter().filter(|c| !answered.contains(&c.id.as_str())).cloned().collect()
+        let Some(at) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else {
+            return Vec::new();
+        };
+        let answered: Vec<&str> = self
+            .messages
+            .iter()
+            .skip(at)
+            .filter_map(|m| m.tool_call_id.as_deref())
+            .collect();
+        let calls = self
+            .messages
+            .get(at)
+            .map(|m| m.tool_calls.as_slice())
+            .unwrap_or_default();
+        calls
+            .iter()
+            .filter(|c| !answered.contains(&c.id.as_str()))
+            .cloned()
+            .collect()
     }
 
     /// Answers open calls as cancelled, so that the conversation is well-formed.
@@ -200,7 +243,11 @@ mod tests {
     use crate::session::todo::Status;
 
     fn call(id: &str) -> ToolCall {
-        ToolCall { id: id.into(), name: "sql_execute".into(), arguments: Arguments::Parsed(json!({"sql": id})) }
+        ToolCall {
+            id: id.into(),
+            name: "sql_execute".into(),
+            arguments: Arguments::Parsed(json!({"sql": id})),
+        }
     }
 
     fn started(id: &str, artifact: &str) -> EventKind {
@@ -224,24 +271,47 @@ mod tests {
     }
 
     fn fold(kinds: Vec<EventKind>) -> PastSession {
-        let events: Vec<Event> = kinds.into_iter().zip(1..).map(|(kind, seq)| Event::now(seq, kind)).collect();
+        let events: Vec<Event> = kinds
+            .into_iter()
+            .zip(1..)
+            .map(|(kind, seq)| Event::now(seq, kind))
+            .collect();
         PastSession::of(&events)
     }
 
     fn item(id: u32, status: Status) -> TodoItem {
-        TodoItem { id, content: format!("step {id}"), active_form: "doing".into(), status }
+        TodoItem {
+            id,
+            content: format!("step {id}"),
+            active_form: "doing".into(),
+            status,
+        }
     }
 
     fn first_run() -> Vec<EventKind> {
-        let usage = Usage { input: 5, cached: 0, output: 1 };
+        let usage = Usage {
+            input: 5,
+            cached: 0,
+            output: 1,
+        };
         vec![
-            EventKind::Message { run: 1, message: Message::user("how many?") },
+            EventKind::Message {
+                run: 1,
+                message: Message::user("how many?"),
+            },
             EventKind::TurnStarted { run: 1, turn: 1 },
-            EventKind::Message { run: 1, message: Message::assistant("", vec![call("a"), call("b")]) },
+            EventKind::Message {
+                run: 1,
+                message: Message::assistant("", vec![call("a"), call("b")]),
+            },
             started("a", "q1"),
             started("b", "q2"),
             finished("a", CallStatus::Ok),
-            EventKind::Artifact { id: "q1".into(), kind: ArtifactKind::Result, path: "results/q1.parquet".into() },
+            EventKind::Artifact {
+                id: "q1".into(),
+                kind: ArtifactKind::Result,
+                path: "results/q1.parquet".into(),
+            },
             finished("b", CallStatus::Error),
             EventKind::TodoProgress {
                 todos: vec![item(1, Status::Completed)],
@@ -249,7 +319,12 @@ mod tests {
                 completed: 1,
                 total: 1,
             },
-            EventKind::TurnFinished { run: 1, turn: 1, usage, elapsed_ms: 9 },
+            EventKind::TurnFinished {
+                run: 1,
+                turn: 1,
+                usage,
+                elapsed_ms: 9,
+            },
         ]
     }
 
@@ -257,7 +332,11 @@ mod tests {
     fn a_run_is_read_back_with_its_conversation_plan_and_ids() {
         let session = fold(first_run());
         let run = &session.runs[0];
-        let texts: Vec<_> = run.messages.iter().map(|m| (m.role, m.text.as_str(), m.is_error)).collect();
+        let texts: Vec<_> = run
+            .messages
+            .iter()
+            .map(|m| (m.role, m.text.as_str(), m.is_error))
+            .collect();
         assert_eq!(
             texts,
             [
@@ -282,14 +361,23 @@ mod tests {
         assert_eq!(session.runs[0].calls[1].end, None);
         let conversation = session.conversation();
         assert_eq!(conversation.len(), 4);
-        assert_eq!((conversation[3].text.as_str(), conversation[3].is_error), (NOT_ENDED, true));
+        assert_eq!(
+            (conversation[3].text.as_str(), conversation[3].is_error),
+            (NOT_ENDED, true)
+        );
     }
 
     #[test]
     fn ids_of_calls_that_repeat_in_a_later_run_do_not_mix() {
         let mut kinds = first_run();
-        kinds.push(EventKind::Message { run: 2, message: Message::user("and by office?") });
-        kinds.push(EventKind::Message { run: 2, message: Message::assistant("", vec![call("a")]) });
+        kinds.push(EventKind::Message {
+            run: 2,
+            message: Message::user("and by office?"),
+        });
+        kinds.push(EventKind::Message {
+            run: 2,
+            message: Message::assistant("", vec![call("a")]),
+        });
         kinds.push(started("a", "q3"));
         let session = fold(kinds);
         assert_eq!(session.runs.iter().map(|r| r.run).collect::<Vec<_>>(), [1, 2]);

@@ -111,7 +111,10 @@ impl Timeline {
     pub fn record(&self, kind: EventKind) -> Result<u64, TimelineError> {
         let mut inner = self.lock();
         let seq = if kind.is_stored() { inner.next_seq } else { 0 };
-        let failed = |source| TimelineError::Write { path: self.path.clone(), source };
+        let failed = |source| TimelineError::Write {
+            path: self.path.clone(),
+            source,
+        };
         let (event, line) = redacted(Event::now(seq, kind)).map_err(|e| failed(e.into()))?;
         if seq > 0 {
             inner.append(line).map_err(failed)?;
@@ -296,14 +299,24 @@ mod tests {
         let (ear, mut heard) = tokio::sync::mpsc::unbounded_channel();
         timeline.listen(Arc::new(ear));
         let arguments = serde_json::json!({"url": "postgres://me:hunter2@host/db", "password": "hunter2", "top": 5});
-        let kind = EventKind::ToolStarted { call_id: "1".into(), tool: "t".into(), arguments, artifact_id: None };
+        let kind = EventKind::ToolStarted {
+            call_id: "1".into(),
+            tool: "t".into(),
+            arguments,
+            artifact_id: None,
+        };
         timeline.record(kind).unwrap();
-        timeline.record(notice("the key sk-abcdefghijkl123 was \"refused\"")).unwrap();
+        timeline
+            .record(notice("the key sk-abcdefghijkl123 was \"refused\""))
+            .unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("hunter2") && !text.contains("abcdefghijkl"), "{text}");
         let recording = read(&path).unwrap();
         assert_eq!((recording.events.len(), recording.damaged.len()), (2, 0));
-        assert!(text.contains(r#""url":"postgres://me:***@host/db","password":"***","top":5"#), "{text}");
+        assert!(
+            text.contains(r#""url":"postgres://me:***@host/db","password":"***","top":5"#),
+            "{text}"
+        );
         assert_eq!(heard.try_recv().unwrap(), recording.events[0]);
     }
 
