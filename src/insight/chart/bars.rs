@@ -12,6 +12,10 @@ use super::style::{ACCENT, LABEL, MARGIN, MOST_SERIES, MUTED, NEGATIVE, WIDTH, h
 const MOST_ROWS: usize = 30;
 /// Rows of groups of bars.
 const MOST_GROUPS: usize = 16;
+/// One or two columns would be lost on the page.
+const FEWEST_COLUMNS: usize = 3;
+/// Columns of a single series over names.
+const MOST_PLAIN_COLUMNS: usize = 5;
 /// More names than this are easier read as rows.
 const MOST_COLUMNS: usize = 9;
 /// Upright bars, counting those of all series, become threads beyond this.
@@ -72,9 +76,10 @@ fn fits_upright(page: &Page, table: &Table) -> bool {
             page.wrap(name, LABEL, room, 9).len()
         }
     };
-    // A plain ranking reads best as rows; columns are for two or three short names and for groups.
+    // A plain ranking reads best as rows; columns are for a few short names and for groups.
     let most = if is_grouped { 2 } else { 1 };
-    (is_grouped || count <= 4) && table.names.iter().all(|name| lines(name) <= most)
+    let is_flat = table.rows.iter().all(|row| row.values.iter().all(|value| value.unwrap_or(0.0) == 0.0));
+    (is_grouped || (FEWEST_COLUMNS..=MOST_PLAIN_COLUMNS).contains(&count) && !is_flat) && table.names.iter().all(|name| lines(name) <= most)
 }
 
 /// The largest categories, in their order; highlighted and annotated ones stay in any case.

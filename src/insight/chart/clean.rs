@@ -5,6 +5,9 @@ use super::period;
 use super::spec::{ChartKind, ChartSpec, Data, Point, Scale, Series};
 use crate::time::Grain;
 
+/// Numbers beyond this are no measurements, and differences of such overflow: they are gaps, like infinities.
+const LARGEST: f64 = 1e200;
+
 /// A value in a place; none is a gap.
 pub(super) type Value = Option<f64>;
 
@@ -83,7 +86,7 @@ pub(super) fn clean(spec: &ChartSpec) -> Result<Content, ChartError> {
 }
 
 fn finite(value: Value) -> Value {
-    value.filter(|value| value.is_finite())
+    value.filter(|value| value.abs() <= LARGEST)
 }
 
 fn values<'a>(spec: &ChartSpec, series: &'a Series) -> Result<&'a [Value], ChartError> {
@@ -195,7 +198,7 @@ fn clouds(spec: &ChartSpec) -> Result<Vec<Cloud>, ChartError> {
     for series in &spec.series {
         let points = points(spec, series)?
             .iter()
-            .filter(|point| point.x.is_finite() && point.y.is_finite());
+            .filter(|point| point.x.abs() <= LARGEST && point.y.abs() <= LARGEST);
         clouds.push(Cloud {
             name: series.name.clone(),
             points: points.cloned().collect(),

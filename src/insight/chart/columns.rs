@@ -2,8 +2,10 @@
 
 use super::bars::{Paint, remark_of, value_texts};
 use super::clean::Table;
+use super::ends;
 use super::page::Page;
 use super::plot::{self, Plot};
+use super::references;
 use super::scene::{Anchor, Area, Color};
 use super::style::{GREY, INK, LABEL, LABEL_BOLD, MARGIN, SMALL, WIDTH};
 use super::ticks::{Rule, ticks};
@@ -15,6 +17,8 @@ const FILL: f64 = 0.74;
 const WIDEST: f64 = 72.0;
 /// From this many columns on they are read off the axis.
 const MOST_LABELLED: usize = 16;
+/// Highlighted columns, at most, that get their value although the others do not.
+const MOST_VALUES: usize = 3;
 /// Air above the highest column for its value and for remarks, as shares of the axis.
 const VALUE_AIR: f64 = 0.09;
 const REMARK_AIR: f64 = 0.16;
@@ -66,30 +70,32 @@ pub(super) fn draw(page: &mut Page, table: &Table) {
     page.axis_name(name.as_deref(), MARGIN);
     let (of, count) = slots(table);
     let texts = value_texts(page, table);
-    let pitch = (WIDTH - 2.0 * MARGIN) / count as f64;
+    let names = references::names(page);
+    let right = ends::width(page, &names);
+    let pitch = (WIDTH - 2.0 * MARGIN - right) / count as f64;
     let labelled = are_labelled(page, table, &texts, pitch);
     let axis = axis(page, table, labelled);
-    let plot = plot::open(page, axis, page.format(), !labelled, 0.0);
+    let plot = plot::open(page, axis, page.format(), !labelled, right);
     let slots = Slots {
         of,
         count,
         left: plot.area.x0,
         pitch: plot.area.width() / count as f64,
     };
-    plot::reference_lines(page, &plot);
     draw_columns(page, table, &plot, &slots, &paint, labelled.then_some(&texts));
+    references::across(page, &plot);
     plot::baseline(page, &plot);
     draw_axis(page, table, &plot, &slots);
     plot::x_name(page, &plot);
-    plot::reference_names(page, &plot);
-    draw_remarks(page, table, &plot, &slots);
+    ends::draw(page, &plot, names, &|x| x);
+    draw_remarks(page, table, &plot, &slots, (!labelled).then_some(&texts));
 }
 
 /// Do the values fit above their columns?
 fn are_labelled(page: &Page, table: &Table, texts: &[Vec<String>], pitch: f64) -> bool {
     let series = table.rows.len() as f64;
     let room = if series > 1.0 {
-        pitch * FILL / series + 1.0
+        pitch * FILL / series - 3.0
     } else {
         pitch - 6.0
     };
@@ -114,7 +120,7 @@ fn axis(page: &Page, table: &Table, labelled: bool) -> super::ticks::Ticks {
     });
     let spread = high - low;
     let value_air = if labelled { VALUE_AIR } else { 0.0 };
-    let remark_air = if page.spec.annotations.is_empty() {
+    let remark_air = if page.spec.annotations.is_empty() && (labelled || page.spec.highlight.is_empty()) {
         0.0
     } else {
         REMARK_AIR
@@ -200,13 +206,19 @@ fn draw_axis(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots) {
     }
 }
 
-fn draw_remarks(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots) {
+/// Remarks, and the values of highlighted columns where the others have none.
+fn draw_remarks(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots, texts: Option<&Vec<Vec<String>>>) {
+    let spec = page.spec;
     for (at, name) in table.names.iter().enumerate() {
-        let Some(text) = remark_of(page, name) else { continue };
-        let values = table
-            .rows
-            .iter()
-            .filter_map(|row| row.values.get(at).copied().flatten());
+        let text = texts.filter(|texts| texts.len() == 1 && spec.highlight.len() <= MOST_VALUES);
+        let value = text.and_then(|texts| texts.first()?.get(at)).filter(|_| spec.highlight.contains(name));
+        let text = match (value.filter(|value| !value.is_empty()), remark_of(page, name)) {
+            (Some(value), Some(remark)) => format!("{value}: {remark}"),
+            (Some(value), None) => value.clone(),
+            (None, Some(remark)) => remark,
+            (None, None) => continue,
+        };
+        let values = table.rows.iter().filter_map(|row| row.values.get(at).copied().flatten());
         let end = values.map(|value| plot.y(value)).fold(plot.y(0.0), f64::min);
         plot::remark(page, plot, (slots.of_category(at), end), &text, name);
     }

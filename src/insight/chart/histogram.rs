@@ -3,6 +3,7 @@
 use super::number::Format;
 use super::page::Page;
 use super::plot::{self, Plot};
+use super::references;
 use super::scene::{Anchor, Area, Shape};
 use super::spec::{ReferenceLine, Unit};
 use super::style::{ACCENT, INK, MARGIN, SMALL, WIDTH};
@@ -10,7 +11,9 @@ use super::ticks::{Rule, Ticks, nice_step, ticks};
 
 /// Columns, at least and at most.
 const FEWEST_BINS: f64 = 5.0;
-const MOST_BINS: f64 = 40.0;
+const MOST_BINS: f64 = 50.0;
+/// Even a single value must be seen.
+const LOWEST: f64 = 1.5;
 /// Whole numbers in so small a range get a column each.
 const MOST_WHOLE: f64 = 25.0;
 
@@ -85,12 +88,8 @@ fn quantile(values: &[f64], share: f64) -> f64 {
 /// Draws the histogram of `values` (finite, ascending).
 pub(super) fn draw(page: &mut Page, values: &[f64]) {
     let bins = bins(values);
-    let name = page.words.frequency();
+    let name = page.spec.y.label.clone().unwrap_or_else(|| page.words.frequency());
     page.axis_name(Some(&name), MARGIN);
-    let marks = page.spec.reference_lines.clone();
-    if !marks.is_empty() {
-        page.y += SMALL.leading() * if marks.len() > 1 { 2.0 } else { 1.0 };
-    }
     let most = bins.counts.iter().copied().max().unwrap_or(1) as f64;
     let counts = Format {
         unit: &Unit::Count,
@@ -106,24 +105,32 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
             round_ends: true,
         },
     );
+    let marks = &page.spec.reference_lines;
+    let x_axis = x_axis(&bins, marks);
+    let left = plot::left(page, &axis, counts);
+    let x = |value: f64| {
+        left + (value - x_axis.low) / (x_axis.high - x_axis.low) * (WIDTH - MARGIN - left)
+    };
+    let marks = references::above(page, marks, page.x_format(), &x);
     let plot = plot::open(page, axis, counts, true, 0.0);
-    let x_axis = x_axis(&bins, &marks);
-    let x = |value: f64| plot.area.x0 + (value - x_axis.low) / (x_axis.high - x_axis.low) * plot.area.width();
     for (index, count) in bins.counts.iter().enumerate() {
         let left = bins.start + index as f64 * bins.width;
         let (from, to) = (x(left), x(left + bins.width));
         let gap = if to - from > 4.0 { 0.75 } else { 0.0 };
         if *count > 0 {
             page.bar(
-                Area::new(from + gap, plot.y(0.0), to - gap, plot.y(*count as f64)),
+                Area::new(from + gap, plot.y(0.0), to - gap, plot.y(*count as f64).min(plot.y(0.0) - LOWEST)),
                 ACCENT,
             );
         }
     }
     plot::baseline(page, &plot);
-    draw_marks(page, &marks, &plot, &x);
+    for mark in marks {
+        let (from, to) = ((mark.x, mark.top), (mark.x, plot.area.y1));
+        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
+    }
     plot::number_axis(page, &plot, &x_axis, page.x_format(), &x);
-    let label = page.spec.x.label.clone().or_else(|| page.spec.y.label.clone());
+    let label = page.spec.x.label.clone().or_else(|| page.spec.series.first().map(|series| series.name.clone()));
     x_label(page, label, &plot);
     if !bins.one_each && bins.counts.len() > 1 {
         let width = page.x_format().label(bins.width);
@@ -157,32 +164,6 @@ fn x_axis(bins: &Bins, marks: &[ReferenceLine]) -> Ticks {
         high,
         step,
         marks: (first..=last).map(|index| index as f64 * step).collect(),
-    }
-}
-
-/// Reference lines upright, their names above.
-fn draw_marks(page: &mut Page, marks: &[ReferenceLine], plot: &Plot, x: &dyn Fn(f64) -> f64) {
-    for mark in marks {
-        let at = x(mark.value);
-        let text = plot::reference_text(page.x_format(), mark);
-        let half = page.width(&text, SMALL) / 2.0;
-        let middle = at.clamp(MARGIN + half, WIDTH - MARGIN - half);
-        let rows = [plot.area.y0 - 5.0, plot.area.y0 - 5.0 - SMALL.leading()];
-        let free = |row: &f64| page.is_blank(&page.room(&text, middle, *row, Anchor::Middle, SMALL).grown(3.0));
-        let row = rows.into_iter().find(free);
-        let top = row.unwrap_or(plot.area.y0) + 3.0;
-        page.draw(Shape::Dashes {
-            from: (at, top),
-            to: (at, plot.area.y1),
-            color: INK,
-            width: 1.0,
-        });
-        match row {
-            Some(row) => {
-                page.label(&text, middle, row, Anchor::Middle, SMALL, INK);
-            }
-            None => page.notes.push(text + page.words.stop()),
-        }
     }
 }
 
@@ -222,6 +203,6 @@ mod tests {
         values.sort_by(f64::total_cmp);
         let bins = bins(&values);
         assert_eq!(bins.counts.iter().sum::<usize>(), 5001);
-        assert!((5..=41).contains(&bins.counts.len()), "{}", bins.counts.len());
+        assert!((5..=51).contains(&bins.counts.len()), "{}", bins.counts.len());
     }
 }

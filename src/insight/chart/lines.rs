@@ -2,18 +2,18 @@
 
 use super::bars::remark_of;
 use super::clean::{Cloud, Periods, Table};
+use super::ends::{self, EndName};
 use super::page::Page;
 use super::plot::{self, Plot};
-use super::scene::{Anchor, Area, Color, HALF_CAPITAL, Shape};
+use super::references;
+use super::scene::{Area, Color, Shape};
 use super::spec::Unit;
-use super::style::{ACCENT, GREY, Hue, LABEL, LABEL_BOLD, MARGIN, MOST_SERIES, MUTED_LINE, PAPER, hue};
+use super::style::{GREY, Hue, LABEL, LABEL_BOLD, MARGIN, MOST_SERIES, MUTED_LINE, PAPER, hue};
 use super::ticks::{Rule, Ticks, ticks};
 use super::wrap::Face;
 
 /// Names at line ends are wrapped to this width.
 const NAME_WIDTH: f64 = 140.0;
-/// From the end of the lines to their names.
-const NAME_GAP: f64 = 12.0;
 /// Lines with at most this many points show them.
 const MOST_DOTS: usize = 9;
 /// With more series than have colours, so many of the largest are coloured if none is highlighted.
@@ -156,7 +156,8 @@ fn draw_paths(page: &mut Page, paths: Vec<Path>, along: &Along, marks: &[(f64, S
     let paths = dressed(page, paths);
     let axis_name = page.spec.y.label.clone();
     page.axis_name(axis_name.as_deref(), MARGIN);
-    let right = names_width(page, &paths);
+    let names = end_names(page, &paths);
+    let right = ends::width(page, &names);
     let plot = plot::open(page, axis(page, &paths, from_zero), page.format(), true, right);
     let (first, last) = along.ends();
     let inset = if matches!(along, Along::Names(_)) && last > first {
@@ -176,22 +177,22 @@ fn draw_paths(page: &mut Page, paths: Vec<Path>, along: &Along, marks: &[(f64, S
             (plot.area.x0 + plot.area.x1) / 2.0
         }
     };
-    plot::reference_lines(page, &plot);
+    references::across(page, &plot);
     plot::baseline(page, &plot);
-    for path in paths
-        .iter()
-        .filter(|path| !path.look.is_main)
-        .chain(paths.iter().filter(|path| path.look.is_main))
-    {
-        draw_path(page, path, &plot, &x);
+    let dotted = paths.iter().all(|path| path.points().count() <= MOST_DOTS);
+    let (main, others): (Vec<&Path>, Vec<&Path>) = paths.iter().partition(|path| path.look.is_main);
+    for path in others.into_iter().chain(main) {
+        draw_path(page, path, dotted && path.look.is_main, &plot, &x);
     }
     draw_axis(page, along, &plot, &x, pixels);
     plot::x_name(page, &plot);
-    draw_names(page, &paths, &plot, &x);
-    for (place, name) in marks {
-        draw_mark(page, &paths, &plot, (*place, x(*place)), name);
+    if let [only] = paths.as_slice() {
+        draw_last(page, only, &plot, &x);
     }
-    plot::reference_names(page, &plot);
+    ends::draw(page, &plot, names, &x);
+    let marks: Vec<Mark> =
+        marks.iter().map(|(place, name)| mark(page, &paths, &plot, (*place, x(*place)), name)).collect();
+    draw_marks(page, &plot, &marks);
 }
 
 /// Gives every line its look, and says in the note how many are grey and unnamed.
@@ -267,27 +268,23 @@ fn name_face(path: &Path) -> Face {
     if path.look.is_main { LABEL_BOLD } else { LABEL }
 }
 
-/// Room at the right for the names, or for the last value of a single line.
-fn names_width(page: &Page, paths: &[Path]) -> f64 {
-    let lines = paths.iter().filter(|path| is_named(paths, path)).flat_map(|path| {
+/// What stands at the right: the names of the lines or, of a single line, its last value; and the reference lines.
+fn end_names(page: &Page, paths: &[Path]) -> Vec<EndName> {
+    let mut names = references::names(page);
+    for path in paths {
+        let Some((place, value)) = path.last() else { continue };
         let face = name_face(path);
-        page.wrap(&path.name, face, NAME_WIDTH, 2)
-            .into_iter()
-            .map(move |line| (line, face))
-    });
-    let names = lines
-        .map(|(line, face)| page.width(&line, face) + NAME_GAP)
-        .fold(0.0, f64::max);
-    match paths {
-        [only] => only.last().map_or(0.0, |(_, y)| {
-            page.width(&page.format().label(y), LABEL_BOLD) + NAME_GAP - 4.0
-        }),
-        _ => names,
+        let lines = match paths {
+            [_] => vec![page.format().label(value)],
+            _ if is_named(paths, path) => page.wrap(&path.name, face, NAME_WIDTH, 2),
+            _ => continue,
+        };
+        names.push(EndName { place: Some(place), value, lines, face, text: path.look.text, line: path.look.line });
     }
+    names
 }
 
-fn draw_path(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) {
-    let dotted = path.points().count() <= MOST_DOTS && path.look.is_main;
+fn draw_path(page: &mut Page, path: &Path, dotted: bool, plot: &Plot, x: &dyn Fn(f64) -> f64) {
     for run in &path.runs {
         let points: Vec<(f64, f64)> = run.iter().map(|(place, value)| (x(*place), plot.y(*value))).collect();
         let points = thinned(points);
@@ -369,148 +366,51 @@ fn draw_axis(page: &mut Page, along: &Along, plot: &Plot, x: &dyn Fn(f64) -> f64
     }
 }
 
-/// A name that looks for its place beside the plot.
-struct EndName {
-    from: (f64, f64),
-    lines: Vec<String>,
-    face: Face,
-    look: Look,
-    /// Upper end of its room.
-    top: f64,
-}
-
-impl EndName {
-    fn height(&self) -> f64 {
-        self.lines.len() as f64 * 14.0 + 3.0
+/// The dot at the end of a single line.
+fn draw_last(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) {
+    if let Some((place, value)) = path.last() {
+        let center = (x(place), plot.y(value));
+        page.draw(Shape::Dot { center, radius: 3.6, color: path.look.line, alpha: 1.0 });
     }
 }
 
-/// The names at the ends of the lines; of a single line, its last value.
-fn draw_names(page: &mut Page, paths: &[Path], plot: &Plot, x: &dyn Fn(f64) -> f64) {
-    if let [only] = paths {
-        draw_last_value(page, only, plot, x);
-        return;
-    }
-    let mut names = Vec::new();
-    for path in paths.iter().filter(|path| is_named(paths, path)) {
-        let Some((place, value)) = path.last() else { continue };
-        let face = name_face(path);
-        let lines = page.wrap(&path.name, face, NAME_WIDTH, 2);
-        let mut name = EndName {
-            from: (x(place), plot.y(value)),
-            lines,
-            face,
-            look: path.look,
-            top: 0.0,
-        };
-        name.top = name.from.1 - name.height() / 2.0;
-        names.push(name);
-    }
-    spread(&mut names, plot.area.y0 - 6.0, plot.area.y1 + 6.0);
-    for name in names {
-        let middle = name.top + name.height() / 2.0;
-        let left = plot.area.x1 + NAME_GAP;
-        let (x, y) = name.from;
-        if (middle - y).abs() > 5.0 || plot.area.x1 - x > 12.0 {
-            let points = vec![(x + 4.0, y), (plot.area.x1 - 2.0, y), (left - 3.0, middle)];
-            let points = if plot.area.x1 - x > 12.0 {
-                points
-            } else {
-                vec![(x + 3.0, y), (left - 3.0, middle)]
-            };
-            page.draw(Shape::Line {
-                points,
-                color: name.look.line,
-                width: 0.8,
-            });
-        }
-        let first = name.top + 1.5 + 7.0 + HALF_CAPITAL * name.face.size;
-        for (row, line) in name.lines.iter().enumerate() {
-            page.label(
-                line,
-                left,
-                first + row as f64 * 14.0,
-                Anchor::Start,
-                name.face,
-                name.look.text,
-            );
-        }
-    }
+/// A highlighted or annotated place, if the first line has a value there; else a place on the axis.
+struct Mark<'a> {
+    name: &'a str,
+    point: (f64, f64),
+    /// The value there, as printed; none for a gap, and for the last value of a single line, which is printed anyway.
+    value: Option<String>,
+    color: Option<Color>,
 }
 
-/// Moves names apart until none touches another, as little as possible, within `low` to `high`.
-fn spread(names: &mut [EndName], low: f64, high: f64) {
-    names.sort_by(|left, right| left.from.1.total_cmp(&right.from.1));
-    let mut floor = low;
-    for name in names.iter_mut() {
-        name.top = name.top.max(floor);
-        floor = name.top + name.height();
-    }
-    let mut ceiling = high;
-    for name in names.iter_mut().rev() {
-        name.top = name.top.min(ceiling - name.height());
-        ceiling = name.top;
-    }
-}
-
-fn draw_last_value(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) {
-    let Some((place, value)) = path.last() else { return };
-    let center = (x(place), plot.y(value));
-    page.draw(Shape::Dot {
-        center,
-        radius: 3.6,
-        color: path.look.line,
-        alpha: 1.0,
-    });
-    let text = page.format().label(value);
-    let baseline = center.1 + HALF_CAPITAL * LABEL_BOLD.size;
-    page.label(
-        &text,
-        center.0 + 8.0,
-        baseline,
-        Anchor::Start,
-        LABEL_BOLD,
-        path.look.text,
-    );
-}
-
-/// A highlighted or annotated place: a ring on the first line, its value if highlighted, the remark.
-fn draw_mark(page: &mut Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64), name: &str) {
+fn mark<'a>(page: &Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64), name: &'a str) -> Mark<'a> {
     let main = paths.iter().find(|path| path.look.is_main).or(paths.first());
-    let value = main
-        .and_then(|path| path.points().find(|(at, _)| *at == place))
-        .map(|(_, value)| value);
-    let remark = remark_of(page, name);
-    let Some(value) = value else {
-        if let Some(text) = remark {
-            let bottom = (x, plot.area.y1 - 2.0);
-            plot::remark(page, plot, bottom, &text, name);
-        }
-        return;
+    let found = main.and_then(|path| Some((path, path.points().find(|(at, _)| *at == place)?.1)));
+    let Some((path, value)) = found else {
+        return Mark { name, point: (x, plot.area.y1 - 2.0), value: None, color: None };
     };
-    let center = (x, plot.y(value));
-    page.draw(Shape::Dot {
-        center,
-        radius: 5.2,
-        color: PAPER,
-        alpha: 1.0,
-    });
-    page.draw(Shape::Dot {
-        center,
-        radius: 3.8,
-        color: main.map_or(ACCENT, |path| path.look.line),
-        alpha: 1.0,
-    });
-    let is_last = main.and_then(Path::last).is_some_and(|(last, _)| last == place) && paths.len() == 1;
-    let text = page.format().label(value);
-    match remark {
-        Some(remark) if page.spec.highlight.iter().any(|highlight| highlight == name) && !is_last => {
-            plot::remark(page, plot, center, &format!("{text}: {remark}"), name);
+    let is_last = paths.len() == 1 && path.last().is_some_and(|(last, _)| last == place);
+    let is_asked = page.spec.highlight.iter().any(|highlight| highlight == name);
+    let value_text = (is_asked && !is_last).then(|| page.format().label(value));
+    Mark { name, point: (x, plot.y(value)), value: value_text, color: Some(path.look.line) }
+}
+
+/// Dots on the line first, so that no remark covers one; then the values and remarks.
+fn draw_marks(page: &mut Page, plot: &Plot, marks: &[Mark]) {
+    for Mark { point, color, .. } in marks {
+        if let Some(color) = *color {
+            page.draw(Shape::Dot { center: *point, radius: 5.2, color: PAPER, alpha: 1.0 });
+            page.draw(Shape::Dot { center: *point, radius: 3.8, color, alpha: 1.0 });
+            page.taken.push(Area::new(point.0, point.1, point.0, point.1).grown(5.0));
         }
-        Some(remark) => plot::remark(page, plot, center, &remark, name),
-        None if !is_last => plot::remark(page, plot, center, &text, name),
-        None => {}
     }
-    page.taken
-        .push(Area::new(x - 5.0, center.1 - 5.0, x + 5.0, center.1 + 5.0));
+    for Mark { name, point, value, .. } in marks {
+        let text = match (value, remark_of(page, name)) {
+            (Some(value), Some(remark)) => format!("{value}: {remark}"),
+            (Some(value), None) => value.clone(),
+            (None, Some(remark)) => remark,
+            (None, None) => continue,
+        };
+        plot::remark(page, plot, *point, &text, name);
+    }
 }

@@ -3,6 +3,7 @@
 mod bars;
 mod clean;
 mod columns;
+mod ends;
 mod error;
 mod fonts;
 mod histogram;
@@ -12,6 +13,7 @@ mod page;
 mod paint;
 mod period;
 mod plot;
+mod references;
 mod rows;
 mod scatter;
 mod scene;
@@ -61,3 +63,6 @@ fn lay_out(spec: &ChartSpec, fonts: &Fonts) -> Result<scene::Scene, ChartError> 
     }
     Ok(page.finish())
 }
+
+#[cfg(test)]
+mod tests;

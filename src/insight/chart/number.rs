@@ -7,7 +7,7 @@ use crate::text::Language;
 const WHOLE_BELOW: f64 = 1e6;
 /// The same in Chinese, where 万 is natural early.
 const WHOLE_BELOW_ZH: f64 = 1e5;
-/// Axis ticks are shortened from here on.
+/// Axis ticks, and values beside much larger ones, are shortened from here on.
 const SHORT_TICKS_FROM: f64 = 1e4;
 /// Beyond this and below its inverse, powers of ten are printed.
 const POWERS_FROM: f64 = 1e16;
@@ -93,6 +93,8 @@ impl Format<'_> {
             Language::English => WHOLE_BELOW,
             Language::Chinese => WHOLE_BELOW_ZH,
         };
+        // Beside $1.2M stands $800k, not $800,000.
+        let whole_below = if largest >= whole_below { SHORT_TICKS_FROM } else { whole_below };
         if is_power(value) {
             power(value, 2)
         } else if value >= whole_below {
@@ -245,6 +247,7 @@ mod tests {
     #[case::thousands_are_whole(usd(), &[12218.48, 11853.65], &["$12,218", "$11,854"])]
     #[case::millions_have_three_digits(usd(), &[1_234_567.0, 45_600_000.0], &["$1.23M", "$45.6M"])]
     #[case::each_in_its_own_scale(usd(), &[3_400_000.0, 3_400.0], &["$3.40M", "$3,400"])]
+    #[case::beside_millions_thousands_are_short(usd(), &[2_400_000.0, 800_000.0], &["$2.40M", "$800k"])]
     #[case::different_values_look_different(Unit::Plain, &[1_234_567.0, 1_230_001.0], &["1.235M", "1.230M"])]
     #[case::counts_have_no_decimals(Unit::Count, &[1.0, 1500.0], &["1", "1,500"])]
     #[case::percents_come_from_fractions(Unit::Percent, &[0.123, 0.5], &["12.3%", "50.0%"])]
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::wan(Unit::money("CNY"), &[123_456.0, 99_999.0], &["¥12.3万", "¥99,999"])]
+    #[case::wan(Unit::money("CNY"), &[123_456.0, 98_704.0], &["¥12.3万", "¥9.87万"])]
     #[case::yi(Unit::Plain, &[312_000_000.0], &["3.12亿"])]
     #[case::wan_yi(Unit::Plain, &[4.56e12], &["4.56万亿"])]
     fn labels_in_chinese(#[case] unit: Unit, #[case] values: &[f64], #[case] texts: &[&str]) {

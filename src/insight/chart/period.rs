@@ -85,6 +85,19 @@ fn first_day(period: i64, grain: Grain) -> Option<Date> {
     }
 }
 
+/// The period that `text` names, as one says it: `Aug 2005`; none if it is no period.
+pub(super) fn spoken(text: &str, grain: Grain, words: Words) -> Option<String> {
+    let first = first_day(parse(text, grain)?, grain)?;
+    let (year, month, day) = (i64::from(first.year()), first.month().unsigned_abs(), first.day().unsigned_abs());
+    Some(match grain {
+        Grain::Day => words.day(day, month, year),
+        Grain::Week => words.week_of(&words.day(day, month, year)),
+        Grain::Month => words.month_and_year(month, year),
+        Grain::Quarter => words.quarter(month.div_ceil(3), year),
+        Grain::Year => words.year(year),
+    })
+}
+
 /// A mark on a time axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TimeTick {
@@ -141,13 +154,11 @@ pub(super) fn time_ticks(
     for every in CALENDAR {
         let ticks = candidates(first, last, grain, every, words);
         // One tick alone does not tell how time runs: rather the last set that has two, thinned out.
-        if ticks.len() < 2 && !best.is_empty() {
-            break;
+        if ticks.len() < 2 && !best.is_empty() || ticks.is_empty() {
+            continue;
         }
-        let fits = !ticks.is_empty() && fits(&ticks, pixels, width);
-        if !ticks.is_empty() {
-            best = ticks;
-        }
+        let fits = fits(&ticks, pixels, width);
+        best = ticks;
         if fits {
             break;
         }
@@ -257,17 +268,15 @@ fn fits(ticks: &[TimeTick], pixels: f64, width: &dyn Fn(&str) -> f64) -> bool {
     })
 }
 
-/// Removes labels and contexts that would touch the one before; a first context gives way to the second.
+/// Keeps every second, third, … label where they would touch; a context that would touch the next gives way to it.
 fn drop_crowded(ticks: Vec<TimeTick>, pixels: f64, width: &dyn Fn(&str) -> f64) -> Vec<TimeTick> {
     let apart =
         |left: (i64, f64), right: (i64, f64)| (right.0 - left.0) as f64 * pixels >= (left.1 + right.1) / 2.0 + GAP;
-    let mut kept: Vec<TimeTick> = Vec::new();
-    for tick in ticks {
-        let before = kept.last().map(|before| (before.period, width(&before.label)));
-        if before.is_none_or(|before| apart(before, (tick.period, width(&tick.label)))) {
-            kept.push(tick);
-        }
-    }
+    let every = (1..=ticks.len()).find(|every| {
+        let kept: Vec<TimeTick> = ticks.iter().step_by(*every).cloned().collect();
+        fits(&kept, pixels, width)
+    });
+    let mut kept: Vec<TimeTick> = ticks.into_iter().step_by(every.unwrap_or(1)).collect();
     let mut next: Option<(i64, f64)> = None;
     for tick in kept.iter_mut().rev() {
         let Some(context) = &tick.context else { continue };

@@ -2,19 +2,19 @@
 
 use super::number::Format;
 use super::page::Page;
-use super::period::{TimeTick, time_ticks};
-use super::scene::{Anchor, Area, HALF_CAPITAL, Shape};
-use super::spec::ReferenceLine;
-use super::style::{AXIS, GREY, INK, LABEL, MARGIN, PAPER, PLOT_HEIGHT, SMALL, WIDTH};
+use super::period::{TimeTick, spoken, time_ticks};
+use super::scene::{Anchor, Area, HALF_CAPITAL};
+use super::spec::Scale;
+use super::style::{AXIS, GREY, INK, LABEL, MARGIN, MUTED_LINE, PLOT_HEIGHT, SMALL, WIDTH};
 use super::ticks::Ticks;
 use crate::time::Grain;
 
 /// A tick's width below the axis.
 const TICK: f64 = 4.0;
 /// Widths to which remarks are wrapped, the preferred one first.
-const REMARK_WIDTHS: [f64; 3] = [150.0, 105.0, 220.0];
+const REMARK_WIDTHS: [f64; 4] = [180.0, 120.0, 84.0, 62.0];
 /// Distances of a remark from what it is about, the preferred one first.
-const REMARK_DISTANCES: [f64; 6] = [9.0, 22.0, 38.0, 58.0, 82.0, 110.0];
+const REMARK_DISTANCES: [f64; 8] = [9.0, 20.0, 34.0, 52.0, 74.0, 100.0, 130.0, 165.0];
 
 /// The room of a plot and its value axis.
 #[derive(Debug, Clone)]
@@ -31,11 +31,10 @@ impl Plot {
     }
 }
 
-/// What a reference line says of itself: `Target $20,000`.
-pub(super) fn reference_text(format: Format, line: &ReferenceLine) -> String {
-    format!("{} {}", line.label, format.label(line.value))
-        .trim()
-        .to_string()
+/// Where a plot with this axis begins.
+pub(super) fn left(page: &Page, ticks: &Ticks, format: Format) -> f64 {
+    let texts = format.ticks(&ticks.marks, ticks.step);
+    MARGIN + texts.iter().map(|text| page.width(text, SMALL)).fold(0.0, f64::max) + 8.0
 }
 
 /// Opens a plot at the free end of the page, `right` pixels narrower than the text for labels at line ends.
@@ -46,8 +45,7 @@ pub(super) fn open(page: &mut Page, ticks: Ticks, format: Format, marks: bool, r
     } else {
         Vec::new()
     };
-    let widest = texts.iter().map(|text| page.width(text, SMALL)).fold(0.0, f64::max);
-    let left = MARGIN + if marks { widest + 8.0 } else { 0.0 };
+    let left = if marks { left(page, &ticks, format) } else { MARGIN };
     let top = page.y + if marks { SMALL.size * 0.5 } else { 0.0 };
     let area = Area {
         x0: left,
@@ -72,59 +70,14 @@ pub(super) fn open(page: &mut Page, ticks: Ticks, format: Format, marks: bool, r
     plot
 }
 
-/// The line that values are measured from: zero if it is on the axis.
+/// The line that values are measured from: zero if it is on the axis. An axis that ends elsewhere gets a lighter one.
 pub(super) fn baseline(page: &mut Page, plot: &Plot) {
+    if plot.ticks.low != 0.0 {
+        page.rule((plot.area.x0, plot.area.y1), (plot.area.x1, plot.area.y1), MUTED_LINE, 1.0);
+    }
     if plot.ticks.low <= 0.0 && plot.ticks.high >= 0.0 {
         let y = plot.y(0.0);
         page.rule((plot.area.x0, y), (plot.area.x1, y), AXIS, 1.0);
-    }
-}
-
-/// Reference lines across the plot, each named above its right end, or below it where that is taken.
-pub(super) fn reference_lines(page: &mut Page, plot: &Plot) {
-    let spec = page.spec;
-    for line in &spec.reference_lines {
-        let y = plot.y(line.value);
-        let (from, to) = ((plot.area.x0, y), (plot.area.x1, y));
-        page.draw(Shape::Dashes {
-            from,
-            to,
-            color: INK,
-            width: 1.0,
-        });
-        page.taken.push(Area::new(from.0, y - 1.0, to.0, y + 1.0));
-    }
-}
-
-/// The names of the reference lines, where they cover as little as possible.
-pub(super) fn reference_names(page: &mut Page, plot: &Plot) {
-    let spec = page.spec;
-    for line in &spec.reference_lines {
-        let text = reference_text(page.format(), line);
-        let width = page.width(&text, SMALL);
-        let y = plot.y(line.value);
-        let places = [
-            plot.area.x1 - 2.0,
-            plot.area.x0 + width + 4.0,
-            (plot.area.x0 + plot.area.x1 + width) / 2.0,
-        ];
-        let rows = [y - 5.0, y + SMALL.size + 3.0];
-        let candidates: Vec<(f64, f64)> = places
-            .iter()
-            .flat_map(|x| rows.iter().map(move |baseline| (*x, *baseline)))
-            .collect();
-        let area = |page: &Page, at: &(f64, f64)| page.room(&text, at.0, at.1, Anchor::End, SMALL);
-        let best = candidates.iter().find(|at| page.is_free(&area(page, at)));
-        let blank = candidates.iter().find(|at| page.is_blank(&area(page, at).grown(1.0)));
-        let Some(at) = best.or(blank).copied() else {
-            page.notes.push(format!("{text}."));
-            continue;
-        };
-        if best.is_none() {
-            let area = area(page, &at).grown(1.0);
-            page.draw(Shape::Fill { area, color: PAPER });
-        }
-        page.label(&text, at.0, at.1, Anchor::End, SMALL, INK);
     }
 }
 
@@ -213,20 +166,19 @@ pub(super) fn x_name(page: &mut Page, plot: &Plot) {
 
 /// Sets a remark near `point`, with a line to it; where there is no room it goes into the note, after `name`.
 pub(super) fn remark(page: &mut Page, plot: &Plot, point: (f64, f64), text: &str, name: &str) {
-    let bounds = Area {
-        x0: plot.area.x0,
-        y0: plot.area.y0 - 4.0,
-        x1: WIDTH - MARGIN,
-        y1: plot.area.y1,
-    };
+    let bounds = Area { y0: plot.area.y0 - 4.0, x1: plot.area.x1 + 6.0, ..plot.area };
     for distance in REMARK_DISTANCES {
         for width in REMARK_WIDTHS {
-            let lines = page.wrap(text, SMALL, width, 4);
+            let longest_word = text.split_whitespace().map(|word| page.width(word, SMALL)).fold(0.0, f64::max);
+            if longest_word > width && width < 120.0 && !text.contains(|c: char| c > '\u{2E80}') {
+                continue;
+            }
+            let lines = page.wrap(text, SMALL, width, 5);
             let wide = lines.iter().map(|line| page.width(line, SMALL)).fold(0.0, f64::max);
             let high = lines.len() as f64 * SMALL.leading();
             let found = places(point, wide, high, distance)
                 .into_iter()
-                .find(|area| bounds.contains(area) && page.is_free(&area.grown(2.0)));
+                .find(|area| bounds.contains(area) && page.is_free(&area.grown(2.0)) && leader_is_free(page, point, area));
             if let Some(area) = found {
                 leader(page, point, &area);
                 for (row, line) in lines.iter().enumerate() {
@@ -237,8 +189,13 @@ pub(super) fn remark(page: &mut Page, plot: &Plot, point: (f64, f64), text: &str
             }
         }
     }
-    page.notes
-        .push(format!("{name}: {}", text.trim_end_matches(['.', '。'])) + page.words.stop());
+    let name = match page.spec.x.scale {
+        Scale::Time { grain } => spoken(name, grain, page.words),
+        Scale::Category | Scale::Number => None,
+    }
+    .unwrap_or_else(|| name.to_string());
+    let note = page.words.about(&name, text.trim_end_matches(['.', '。']));
+    page.notes.push(note);
 }
 
 /// Rooms round a point: above, below, at the sides and askew.
@@ -270,12 +227,23 @@ fn places((x, y): (f64, f64), wide: f64, high: f64, distance: f64) -> Vec<Area> 
         .collect()
 }
 
+/// The place at the edge of a remark's room that is nearest to the point.
+fn nearest((x, y): (f64, f64), area: &Area) -> (f64, f64) {
+    (x.clamp(area.x0 + 2.0, area.x1 - 2.0), y.clamp(area.y0 + 1.0, area.y1 - 1.0))
+}
+
+/// Does the line from the point to a remark run through no text?
+fn leader_is_free(page: &Page, point: (f64, f64), area: &Area) -> bool {
+    let near = nearest(point, area);
+    (0..=12).map(|step| f64::from(step) / 12.0).all(|share| {
+        let (x, y) = (point.0 + (near.0 - point.0) * share, point.1 + (near.1 - point.1) * share);
+        page.is_blank(&Area::new(x, y, x, y).grown(2.0))
+    })
+}
+
 /// A thin line from the point to the nearest edge of a remark's room, if they are apart.
 fn leader(page: &mut Page, (x, y): (f64, f64), area: &Area) {
-    let near = (
-        x.clamp(area.x0 + 2.0, area.x1 - 2.0),
-        y.clamp(area.y0 + 1.0, area.y1 - 1.0),
-    );
+    let near = nearest((x, y), area);
     let (dx, dy) = (near.0 - x, near.1 - y);
     let length = dx.hypot(dy);
     if length > 14.0 {

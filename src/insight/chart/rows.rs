@@ -1,6 +1,7 @@
 //! Horizontal bars: a name, one or several bars, their values at the ends, a remark behind.
 
 use super::page::Page;
+use super::references::{self, Upright};
 use super::scene::{Anchor, Area, Color, HALF_CAPITAL, Shape};
 use super::style::{AXIS, GREY, INK, LABEL, LABEL_BOLD, MARGIN, PAPER, SMALL, WIDTH};
 use super::wrap::Face;
@@ -11,6 +12,8 @@ const NAME_SHARE: f64 = 0.32;
 const REMARK_SHARE: f64 = 0.30;
 /// Between name and bar, bar and value, value and remark.
 const SPACE: f64 = 7.0;
+/// Distance between the lines of a name.
+const NAME_LEADING: f64 = 15.0;
 /// From this many rows on they stand closer.
 const MANY_ROWS: usize = 16;
 
@@ -82,7 +85,8 @@ pub(super) fn draw(page: &mut Page, rows: &[Row], axis_name: Option<&str>) {
     let left = MARGIN + if names > 0.0 { names + SPACE + 3.0 } else { 0.0 };
     let ruler = ruler(page, rows, left);
     page.axis_name(axis_name, left);
-    reference_labels(page, ruler);
+    let spec = page.spec;
+    let references = references::above(page, &spec.reference_lines, page.format(), &|value| ruler.at(value));
     let pitch = Pitch::of(rows.len(), rows.iter().map(|row| row.bars.len()).max().unwrap_or(1));
     let top = page.y;
     page.y += pitch.between / 2.0;
@@ -92,17 +96,12 @@ pub(super) fn draw(page: &mut Page, rows: &[Row], axis_name: Option<&str>) {
     }
     page.y += pitch.between / 2.0 - 2.0;
     let bottom = page.y;
-    for line in &page.spec.reference_lines {
-        let x = ruler.at(line.value);
-        page.draw(Shape::Dashes {
-            from: (x, top),
-            to: (x, bottom),
-            color: INK,
-            width: 1.0,
-        });
+    for line in &references {
+        let (from, to) = ((line.x, line.top), (line.x, bottom));
+        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
     }
     for end in ends {
-        end.set(page, ruler);
+        end.set(page, &references);
     }
     page.rule((ruler.zero, top), (ruler.zero, bottom), AXIS, 1.0);
 }
@@ -123,19 +122,32 @@ fn name_face(row: &Row) -> Face {
     if row.strong { LABEL_BOLD } else { LABEL }
 }
 
+fn value_face(row: &Row) -> Face {
+    if row.bars.len() > 1 { SMALL } else { name_face(row) }
+}
+
 /// Room that the texts behind a bar take.
 fn end_width(page: &Page, row: &Row, bar: &Bar) -> f64 {
     let detail = bar
         .detail
         .as_ref()
         .map_or(0.0, |detail| SPACE + page.width(detail, SMALL));
-    SPACE + page.width(&bar.text, name_face(row)) + detail
+    SPACE + page.width(&bar.text, value_face(row)) + detail
 }
 
-fn remark_lines(page: &Page, row: &Row) -> Vec<String> {
-    row.remark
-        .as_ref()
-        .map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, WIDTH * REMARK_SHARE, 3))
+/// The remark in lines as wide as there is room, at least of the width that is kept free for it.
+fn remark_lines(page: &Page, row: &Row, room: f64) -> Vec<String> {
+    let width = room.max(WIDTH * REMARK_SHARE);
+    row.remark.as_ref().map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, width, 3))
+}
+
+/// What is left for the remark behind the first bar.
+fn free_width(page: &Page, row: &Row, ruler: Ruler) -> f64 {
+    let ends = row.bars.first().map_or(0.0, |bar| match bar.value.unwrap_or(0.0) {
+        value if value < 0.0 => 0.0,
+        value => value * ruler.pixels + end_width(page, row, bar),
+    });
+    WIDTH - MARGIN - ruler.zero - ends - 2.0 * SPACE
 }
 
 /// The largest scale at which every bar and the texts at its end find room between `left` and the margin.
@@ -145,7 +157,7 @@ fn ruler(page: &Page, rows: &[Row], left: f64) -> Ruler {
     let mut needs: Vec<(f64, f64)> = references.map(|value| (value, 4.0)).collect();
     let mut behind_zero: f64 = 0.0;
     for row in rows {
-        let lines = remark_lines(page, row);
+        let lines = remark_lines(page, row, 0.0);
         let remark = lines
             .iter()
             .map(|line| page.width(line, SMALL) + 2.0 * SPACE)
@@ -184,63 +196,38 @@ fn ruler(page: &Page, rows: &[Row], left: f64) -> Ruler {
     }
 }
 
-/// Names of reference lines above the rows, one under the other where they would touch.
-fn reference_labels(page: &mut Page, ruler: Ruler) {
-    if page.spec.reference_lines.is_empty() {
-        return;
-    }
-    let spec = page.spec;
-    for line in &spec.reference_lines {
-        let text = super::plot::reference_text(page.format(), line);
-        let half = page.width(&text, SMALL) / 2.0;
-        let x = ruler.at(line.value).clamp(MARGIN + half, WIDTH - MARGIN - half);
-        while !page.is_blank(
-            &page
-                .room(&text, x, page.y + SMALL.size, Anchor::Middle, SMALL)
-                .grown(2.0),
-        ) {
-            page.y += 4.0;
-        }
-        page.label(&text, x, page.y + SMALL.size, Anchor::Middle, SMALL, INK);
-    }
-    page.y += SMALL.leading() + 2.0;
-}
-
-/// The texts behind a bar; set last, on white, so that no line runs through them.
+/// A text behind a bar; set last, on white, so that no line runs through it.
 struct End {
     x: f64,
-    middle: f64,
+    baseline: f64,
     anchor: Anchor,
     face: Face,
     text: String,
     color: Color,
-    is_missing: bool,
 }
 
 impl End {
-    fn set(&self, page: &mut Page, ruler: Ruler) {
-        let baseline = self.middle + HALF_CAPITAL * self.face.size;
-        let area = page.room(&self.text, self.x, baseline, self.anchor, self.face);
-        let crosses = |value: f64| (area.x0 - 2.0..=area.x1 + 2.0).contains(&ruler.at(value));
-        if page.spec.reference_lines.iter().any(|line| crosses(line.value)) && !self.is_missing {
-            page.draw(Shape::Fill {
-                area: area.grown(1.0),
-                color: PAPER,
-            });
+    fn set(&self, page: &mut Page, references: &[Upright]) {
+        let area = page.room(&self.text, self.x, self.baseline, self.anchor, self.face);
+        if references.iter().any(|line| (area.x0 - 2.0..=area.x1 + 2.0).contains(&line.x)) {
+            page.draw(Shape::Fill { area: area.grown(1.0), color: PAPER });
         }
-        page.label(&self.text, self.x, baseline, self.anchor, self.face, self.color);
+        page.label(&self.text, self.x, self.baseline, self.anchor, self.face, self.color);
     }
 }
 
 fn draw_row(page: &mut Page, row: &Row, names: f64, ruler: Ruler, pitch: Pitch, ends: &mut Vec<End>) {
     let face = name_face(row);
     let name = page.wrap(&row.name, face, names + 0.5, 2);
-    let remark = remark_lines(page, row);
+    let remark = remark_lines(page, row, free_width(page, row, ruler));
     let bars = row.bars.len() as f64 * pitch.bar;
-    let texts = (name.len() as f64 * 15.0).max(remark.len() as f64 * SMALL.leading());
+    let texts = (name.len() as f64 * NAME_LEADING).max(remark.len() as f64 * SMALL.leading());
     let height = bars.max(texts);
     let middle = page.y + height / 2.0;
-    block(page, &name, MARGIN, middle, face, INK, 15.0);
+    let first = middle - (name.len() as f64 - 1.0) * NAME_LEADING / 2.0 + HALF_CAPITAL * face.size;
+    for (index, line) in name.iter().enumerate() {
+        page.label(line, MARGIN, first + index as f64 * NAME_LEADING, Anchor::Start, face, INK);
+    }
     let mut top = middle - bars / 2.0;
     let mut remark_x = ruler.zero + SPACE;
     for bar in &row.bars {
@@ -258,7 +245,11 @@ fn draw_row(page: &mut Page, row: &Row, names: f64, ruler: Ruler, pitch: Pitch, 
         }
         top += pitch.bar;
     }
-    block(page, &remark, remark_x + SPACE, middle, SMALL, GREY, SMALL.leading());
+    let first = middle - (remark.len() as f64 - 1.0) * SMALL.leading() / 2.0 + HALF_CAPITAL * SMALL.size;
+    for (index, text) in remark.into_iter().enumerate() {
+        let (x, baseline) = (remark_x + SPACE, first + index as f64 * SMALL.leading());
+        ends.push(End { x, baseline, anchor: Anchor::Start, face: SMALL, text, color: GREY });
+    }
     page.y += height + pitch.between;
 }
 
@@ -276,15 +267,8 @@ fn draw_bar(
         let text = page.words.missing();
         let x = ruler.zero + SPACE;
         let width = page.width(&text, SMALL);
-        ends.push(End {
-            x,
-            middle,
-            anchor: Anchor::Start,
-            face: SMALL,
-            text,
-            color: GREY,
-            is_missing: true,
-        });
+        let baseline = middle + HALF_CAPITAL * SMALL.size;
+        ends.push(End { x, baseline, anchor: Anchor::Start, face: SMALL, text, color: GREY });
         return x + width;
     };
     let end = ruler.at(value);
@@ -294,39 +278,16 @@ fn draw_bar(
     } else {
         (1.0, Anchor::Start)
     };
-    let face = name_face(row);
+    let face = value_face(row);
     let x = end + side * SPACE;
     let width = page.width(&bar.text, face);
-    ends.push(End {
-        x,
-        middle,
-        anchor,
-        face,
-        text: bar.text.clone(),
-        color: INK,
-        is_missing: false,
-    });
+    let baseline = middle + HALF_CAPITAL * face.size;
+    ends.push(End { x, baseline, anchor, face, text: bar.text.clone(), color: INK });
     let mut reach = width;
     if let Some(detail) = &bar.detail {
         let x = x + side * (width + SPACE);
         reach += SPACE + page.width(detail, SMALL);
-        ends.push(End {
-            x,
-            middle,
-            anchor,
-            face: SMALL,
-            text: detail.clone(),
-            color: GREY,
-            is_missing: false,
-        });
+        ends.push(End { x, baseline, anchor, face: SMALL, text: detail.clone(), color: GREY });
     }
     if value < 0.0 { ruler.zero } else { x + reach }
-}
-
-/// Lines of text round a middle.
-fn block(page: &mut Page, lines: &[String], x: f64, middle: f64, face: Face, color: Color, leading: f64) {
-    let first = middle - (lines.len() as f64 - 1.0) * leading / 2.0 + HALF_CAPITAL * face.size;
-    for (index, line) in lines.iter().enumerate() {
-        page.label(line, x, first + index as f64 * leading, Anchor::Start, face, color);
-    }
 }

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use super::bars::remark_of;
 use super::clean::Cloud;
+use super::ends;
 use super::page::Page;
 use super::plot::{self, Plot};
+use super::references;
 use super::scene::{Anchor, Area, Color, HALF_CAPITAL, Shape};
 use super::spec::{Point, Unit};
 use super::style::{ACCENT, GRID, INK, LABEL_BOLD, MARGIN, MOST_SERIES, MUTED, SMALL, hue};
@@ -52,7 +54,9 @@ pub(super) fn draw(page: &mut Page, clouds: &[Cloud]) {
         8.0,
         false,
     );
-    let plot = plot::open(page, ys, page.format(), true, 0.0);
+    let names = references::names(page);
+    let right = ends::width(page, &names);
+    let plot = plot::open(page, ys, page.format(), true, right);
     let place = |point: &Point| {
         let share = (point.x - xs.low) / (xs.high - xs.low);
         (plot.area.x0 + share * plot.area.width(), plot.y(point.y))
@@ -62,12 +66,12 @@ pub(super) fn draw(page: &mut Page, clouds: &[Cloud]) {
         page.rule((x(*mark), plot.area.y0), (x(*mark), plot.area.y1), GRID, 1.0);
     }
     plot::baseline(page, &plot);
-    plot::reference_lines(page, &plot);
+    references::across(page, &plot);
     draw_points(page, clouds, &place);
     plot::number_axis(page, &plot, &xs, page.x_format(), &x);
     plot::x_name(page, &plot);
+    ends::draw(page, &plot, names, &x);
     draw_names(page, clouds, &plot, &place);
-    plot::reference_names(page, &plot);
 }
 
 fn axis(values: impl Iterator<Item = f64>, whole: bool, steps: f64, round_ends: bool) -> Ticks {

@@ -164,7 +164,7 @@ pub struct Series {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Data {
-    /// One value per category (raw values for a histogram); null, NaN and infinities are gaps.
+    /// One value per category (raw values for a histogram); null, NaN, infinities and numbers beyond 1e200 are gaps.
     Values(Vec<Option<f64>>),
     /// Free points.
     Points(Vec<Point>),

@@ -31,6 +31,12 @@ const NEAR_ZERO: f64 = 0.5;
 /// Air above and below lines and points, as a share of the data's range.
 const AIR: f64 = 0.06;
 
+/// An axis ends at a mark unless more than this share of the last step would be empty.
+const MOST_EMPTY: f64 = 0.62;
+
+/// Never more marks than this, whatever the numbers.
+const MOST_MARKS: f64 = 100.0;
+
 /// An axis for values from `low` to `high` (both finite, `low ≤ high`).
 pub(super) fn ticks(low: f64, high: f64, rule: Rule) -> Ticks {
     let (low, high) = range(low, high, rule);
@@ -42,7 +48,7 @@ pub(super) fn ticks(low: f64, high: f64, rule: Rule) -> Ticks {
         (low, high)
     };
     let slack = step * 1e-6;
-    let count = (last - first).max(0.0) as usize;
+    let count = (last - first).clamp(0.0, MOST_MARKS) as usize;
     let marks = (0..=count)
         .map(|index| (first + index as f64) * step)
         .map(|mark| if mark.abs() < slack { 0.0 } else { mark })
@@ -88,7 +94,7 @@ fn range(low: f64, high: f64, rule: Rule) -> (f64, f64) {
 
 /// The end at the mark below, unless most of a step would be empty.
 fn snap(end: f64, mark: f64, step: f64) -> f64 {
-    if end - mark <= step * 0.75 || mark == 0.0 {
+    if end - mark <= step * MOST_EMPTY || mark == 0.0 {
         mark
     } else {
         end
@@ -97,7 +103,7 @@ fn snap(end: f64, mark: f64, step: f64) -> f64 {
 
 /// The end at the mark above, unless most of a step would be empty.
 fn snap_up(end: f64, mark: f64, step: f64) -> f64 {
-    if mark - end <= step * 0.75 || mark == 0.0 {
+    if mark - end <= step * MOST_EMPTY || mark == 0.0 {
         mark
     } else {
         end

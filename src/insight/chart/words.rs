@@ -92,11 +92,20 @@ impl Words {
         self.pick(format!("Each column spans {width}."), format!("每组宽度为 {width}。"))
     }
 
-    /// The end of a sentence.
-    pub fn stop(self) -> &'static str {
-        match self.0 {
-            Language::English => ".",
-            Language::Chinese => "。",
-        }
+    /// A remark that found no room in the plot.
+    pub fn about(self, name: &str, remark: &str) -> String {
+        self.pick(format!("{name}: {remark}."), format!("{name}：{remark}。"))
+    }
+
+    pub fn day(self, day: u8, month: u8, year: i64) -> String {
+        self.pick(format!("{day} {}", self.month_and_year(month, year)), format!("{year}年{month}月{day}日"))
+    }
+
+    pub fn week_of(self, day: &str) -> String {
+        self.pick(format!("Week of {day}"), format!("{day}当周"))
+    }
+
+    pub fn quarter(self, quarter: u8, year: i64) -> String {
+        self.pick(format!("Q{quarter} {year}"), format!("{year}年Q{quarter}"))
     }
 }

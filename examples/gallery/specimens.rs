@@ -1,40 +1,11 @@
-//! Draws specimens of every kind of chart into a folder, to be looked at: `cargo run --example gallery -- FOLDER`.
+//! The specimens: every kind of chart, in English and Chinese, with ordinary and with odd data. The tests lay them out too.
 
-use std::path::PathBuf;
-use std::time::Instant;
-
-use analyst::insight::chart::{
-    Annotation, ChartKind, ChartSpec, Data, Fonts, Point, ReferenceLine, Scale, Series, Unit, draw,
+use super::{
+    Annotation, Chinese, ChartKind, ChartSpec, Data, English, Grain, Language, Point, ReferenceLine, Scale, Series, Unit,
 };
-use analyst::text::Language::{self, Chinese, English};
-use analyst::time::Grain;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder: PathBuf = std::env::args().nth(1).ok_or("usage: gallery FOLDER")?.into();
-    std::fs::create_dir_all(&folder)?;
-    let start = Instant::now();
-    let fonts = Fonts::embedded();
-    println!("fonts {:?}", start.elapsed());
-    for (name, spec) in specimens() {
-        let start = Instant::now();
-        match draw(&spec, fonts) {
-            Ok(drawn) => {
-                println!(
-                    "{name}: {:?}, {} kB of SVG, {} kB of PNG",
-                    start.elapsed(),
-                    drawn.svg.len() / 1024,
-                    drawn.png.len() / 1024
-                );
-                std::fs::write(folder.join(format!("{name}.svg")), &drawn.svg)?;
-                std::fs::write(folder.join(format!("{name}.png")), &drawn.png)?;
-            }
-            Err(error) => println!("{name}: {error}"),
-        }
-    }
-    Ok(())
-}
-
-fn specimens() -> Vec<(&'static str, ChartSpec)> {
+/// Every specimen with its name.
+pub fn all() -> Vec<(&'static str, ChartSpec)> {
     [rankings(), columns(), lines(), shares(), points(), odd_ones()].concat()
 }
 
@@ -297,6 +268,8 @@ fn columns() -> Vec<(&'static str, ChartSpec)> {
         ),
     ];
     long.highlight = names(&["Actual"]);
+    long.title = "Seven of twelve missed their target".into();
+    long.subtitle = Some("Net sales and target by employee, August 2005".into());
     let mut quarters = new(
         ChartKind::GroupedBar,
         "各产品线季度销售额",
