@@ -203,7 +203,10 @@ fn decimals_of(step: f64) -> usize {
 }
 
 fn scaled(value: f64, (size, sign): Scale, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", value / size);
+    // Halves go up, as readers expect; formatting alone would send them to the even neighbour.
+    let unit = 10f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let rounded = if decimals <= 6 { (value / size * unit).round() / unit } else { value / size };
+    let text = format!("{rounded:.decimals$}");
     let (whole, fraction) = text
         .split_once('.')
         .map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
@@ -245,6 +248,7 @@ mod tests {
     #[rstest]
     #[case::small_money_has_cents(usd(), &[4.5, 12.99], &["$4.50", "$12.99"])]
     #[case::thousands_are_whole(usd(), &[12218.48, 11853.65], &["$12,218", "$11,854"])]
+    #[case::halves_go_up(usd(), &[81_234.5, 1_001.0], &["$81,235", "$1,001"])]
     #[case::millions_have_three_digits(usd(), &[1_234_567.0, 45_600_000.0], &["$1.23M", "$45.6M"])]
     #[case::each_in_its_own_scale(usd(), &[3_400_000.0, 3_400.0], &["$3.40M", "$3,400"])]
     #[case::beside_millions_thousands_are_short(usd(), &[2_400_000.0, 800_000.0], &["$2.40M", "$800k"])]

@@ -190,18 +190,11 @@ fn candidates(first: i64, last: i64, grain: Grain, every: Every, words: Words) -
             (first..=last).filter(|period| is_on(*period, grain, every)).collect()
         }
     };
-    let mut context_before = None;
     let mut ticks = Vec::new();
     for period in periods {
         let Some(day) = first_day(period, grain) else { continue };
         let (label, context) = texts(day, grain, every, words);
-        let is_new = context != context_before;
-        context_before.clone_from(&context);
-        ticks.push(TimeTick {
-            period,
-            label,
-            context: context.filter(|_| is_new),
-        });
+        ticks.push(TimeTick { period, label, context });
     }
     ticks
 }
@@ -268,7 +261,8 @@ fn fits(ticks: &[TimeTick], pixels: f64, width: &dyn Fn(&str) -> f64) -> bool {
     })
 }
 
-/// Keeps every second, third, … label where they would touch; a context that would touch the next gives way to it.
+/// Keeps every second, third, … label where they would touch, and of their contexts the first of each; a context that
+/// would touch the next gives way to it.
 fn drop_crowded(ticks: Vec<TimeTick>, pixels: f64, width: &dyn Fn(&str) -> f64) -> Vec<TimeTick> {
     let apart =
         |left: (i64, f64), right: (i64, f64)| (right.0 - left.0) as f64 * pixels >= (left.1 + right.1) / 2.0 + GAP;
@@ -277,6 +271,12 @@ fn drop_crowded(ticks: Vec<TimeTick>, pixels: f64, width: &dyn Fn(&str) -> f64) 
         fits(&kept, pixels, width)
     });
     let mut kept: Vec<TimeTick> = ticks.into_iter().step_by(every.unwrap_or(1)).collect();
+    let mut before = None;
+    for tick in &mut kept {
+        let same = tick.context == before;
+        before.clone_from(&tick.context);
+        tick.context.take_if(|_| same);
+    }
     let mut next: Option<(i64, f64)> = None;
     for tick in kept.iter_mut().rev() {
         let Some(context) = &tick.context else { continue };
@@ -339,6 +339,8 @@ mod tests {
     #[case::weeks_of_days("2005-08-01", "2005-08-31", Grain::Day, &["1/Aug 2005", "8", "15", "22", "29"])]
     #[case::quarter_starts("2003-01", "2005-12", Grain::Month, &[
         "Jan/2003", "Apr", "Jul", "Oct", "Jan/2004", "Apr", "Jul", "Oct", "Jan/2005", "Apr", "Jul", "Oct"])]
+    #[case::a_year_without_its_january("2003-08", "2005-08", Grain::Month, &[
+        "Oct/2003", "Jan/2004", "Apr", "Jul", "Oct", "Jan/2005", "Apr", "Jul"])]
     #[case::quarters("2005-Q1", "2005-Q4", Grain::Quarter, &["Q1/2005", "Q2", "Q3", "Q4"])]
     #[case::years("2001", "2005", Grain::Year, &["2001", "2002", "2003", "2004", "2005"])]
     #[case::months_of_days("2005-01-01", "2005-06-30", Grain::Day, &["Jan/2005", "Feb", "Mar", "Apr", "May", "Jun"])]
@@ -352,6 +354,20 @@ mod tests {
         #[case] texts: &[&str],
     ) {
         assert_eq!(labels(first, last, grain, 420.0, Language::English), texts);
+    }
+
+    #[test]
+    fn thinned_labels_keep_the_year_under_the_first_of_each() {
+        let ticks = ["Nov", "Dec", "Jan", "Feb"].iter().zip(23_999..).map(|(label, period)| TimeTick {
+            period,
+            label: label.to_string(),
+            context: Some(if period < 24_001 { "1999" } else { "2000" }.to_string()),
+        });
+        let kept = drop_crowded(ticks.skip(1).collect(), 16.0, &|text| text.len() as f64 * 7.0);
+        let contexts: Vec<_> = kept.iter().map(|tick| (tick.label.as_str(), tick.context.as_deref())).collect();
+        assert_eq!(contexts, [("Dec", None), ("Feb", Some("2000"))]);
+        let wide = drop_crowded(kept.clone(), 100.0, &|text| text.len() as f64 * 7.0);
+        assert_eq!(wide, kept);
     }
 
     #[test]

@@ -206,6 +206,8 @@ fn places((x, y): (f64, f64), wide: f64, high: f64, distance: f64) -> Vec<Area> 
         (x - wide / 2.0, above),
         (x - wide * 0.15, above),
         (x - wide * 0.85, above),
+        (x - wide + 10.0, above),
+        (x - 10.0, above),
         (x - wide / 2.0, below),
         (x - wide * 0.15, below),
         (x - wide * 0.85, below),

@@ -19,8 +19,11 @@ const MOST_NAMED: usize = 6;
 const FEW_POINTS: usize = 12;
 /// Farther from the median than this many median deviations is extreme.
 const EXTREME: f64 = 3.5;
-/// Points at the same tenth of this many pixels are one.
+/// Dots of a series closer together than this many pixels are drawn once; in dense clouds, than [`DENSE_GRAIN`].
 const GRAIN: f64 = 1.0;
+const DENSE_GRAIN: f64 = 2.0;
+/// A cloud is dense from so many points on.
+const DENSE: usize = 2000;
 
 /// Draws clouds of points.
 pub(super) fn draw(page: &mut Page, clouds: &[Cloud]) {
@@ -95,13 +98,15 @@ fn dot(count: usize) -> (f64, f64) {
     match count {
         0..=60 => (4.5, 0.8),
         61..=400 => (3.5, 0.6),
-        401..=2000 => (2.6, 0.45),
+        401..=DENSE => (2.6, 0.45),
         _ => (1.8, 0.35),
     }
 }
 
 fn draw_points(page: &mut Page, clouds: &[Cloud], place: &dyn Fn(&Point) -> (f64, f64)) {
-    let (radius, alpha) = dot(clouds.iter().map(|cloud| cloud.points.len()).sum());
+    let count = clouds.iter().map(|cloud| cloud.points.len()).sum();
+    let (radius, alpha) = dot(count);
+    let grain = if count > DENSE { DENSE_GRAIN } else { GRAIN };
     let spec = page.spec;
     let is_strong = |point: &Point| point.label.as_ref().is_some_and(|label| spec.highlight.contains(label));
     let any = clouds.iter().flat_map(|cloud| &cloud.points).any(is_strong);
@@ -111,7 +116,7 @@ fn draw_points(page: &mut Page, clouds: &[Cloud], place: &dyn Fn(&Point) -> (f64
             for point in cloud.points.iter().filter(|point| is_strong(point) == strong) {
                 let center = place(point);
                 // Dots on the same pixel would only make the file heavier.
-                if !drawn.insert((index, (center.0 / GRAIN) as i64, (center.1 / GRAIN) as i64)) && !strong {
+                if !drawn.insert((index, (center.0 / grain) as i64, (center.1 / grain) as i64)) && !strong {
                     continue;
                 }
                 let color = match (any && clouds.len() == 1, strong) {
