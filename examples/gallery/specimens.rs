@@ -1,7 +1,8 @@
 //! The specimens: every kind of chart, in English and Chinese, with ordinary and with odd data. The tests lay them out too.
 
 use super::{
-    Annotation, Chinese, ChartKind, ChartSpec, Data, English, Grain, Language, Point, ReferenceLine, Scale, Series, Unit,
+    Annotation, ChartKind, ChartSpec, Chinese, Data, English, Grain, Language, Point, ReferenceLine, Scale, Series,
+    Unit,
 };
 
 /// Every specimen with its name.

@@ -78,8 +78,12 @@ fn fits_upright(page: &Page, table: &Table) -> bool {
     };
     // A plain ranking reads best as rows; columns are for a few short names and for groups.
     let most = if is_grouped { 2 } else { 1 };
-    let is_flat = table.rows.iter().all(|row| row.values.iter().all(|value| value.unwrap_or(0.0) == 0.0));
-    (is_grouped || (FEWEST_COLUMNS..=MOST_PLAIN_COLUMNS).contains(&count) && !is_flat) && table.names.iter().all(|name| lines(name) <= most)
+    let is_flat = table
+        .rows
+        .iter()
+        .all(|row| row.values.iter().all(|value| value.unwrap_or(0.0) == 0.0));
+    (is_grouped || (FEWEST_COLUMNS..=MOST_PLAIN_COLUMNS).contains(&count) && !is_flat)
+        && table.names.iter().all(|name| lines(name) <= most)
 }
 
 /// The largest categories, in their order; highlighted and annotated ones stay in any case.

@@ -211,14 +211,19 @@ fn draw_remarks(page: &mut Page, table: &Table, plot: &Plot, slots: &Slots, text
     let spec = page.spec;
     for (at, name) in table.names.iter().enumerate() {
         let text = texts.filter(|texts| texts.len() == 1 && spec.highlight.len() <= MOST_VALUES);
-        let value = text.and_then(|texts| texts.first()?.get(at)).filter(|_| spec.highlight.contains(name));
+        let value = text
+            .and_then(|texts| texts.first()?.get(at))
+            .filter(|_| spec.highlight.contains(name));
         let text = match (value.filter(|value| !value.is_empty()), remark_of(page, name)) {
             (Some(value), Some(remark)) => format!("{value}: {remark}"),
             (Some(value), None) => value.clone(),
             (None, Some(remark)) => remark,
             (None, None) => continue,
         };
-        let values = table.rows.iter().filter_map(|row| row.values.get(at).copied().flatten());
+        let values = table
+            .rows
+            .iter()
+            .filter_map(|row| row.values.get(at).copied().flatten());
         let end = values.map(|value| plot.y(value)).fold(plot.y(0.0), f64::min);
         plot::remark(page, plot, (slots.of_category(at), end), &text, name);
     }

@@ -34,7 +34,9 @@ impl EndName {
 
 /// The room that the names need beside the plot.
 pub(super) fn width(page: &Page, names: &[EndName]) -> f64 {
-    let lines = names.iter().flat_map(|name| name.lines.iter().map(|line| page.width(line, name.face) + GAP));
+    let lines = names
+        .iter()
+        .flat_map(|name| name.lines.iter().map(|line| page.width(line, name.face) + GAP));
     lines.fold(0.0, f64::max)
 }
 
@@ -63,7 +65,14 @@ pub(super) fn draw(page: &mut Page, plot: &Plot, names: Vec<EndName>, x: &dyn Fn
         leader(page, plot, &name, from, middle);
         let first = top + 1.5 + LEADING / 2.0 + HALF_CAPITAL * name.face.size;
         for (row, line) in name.lines.iter().enumerate() {
-            page.label(line, left, first + row as f64 * LEADING, Anchor::Start, name.face, name.text);
+            page.label(
+                line,
+                left,
+                first + row as f64 * LEADING,
+                Anchor::Start,
+                name.face,
+                name.text,
+            );
         }
     }
 }
@@ -85,7 +94,12 @@ fn set_in_plot(page: &mut Page, name: &EndName, (x, y): (f64, f64)) -> bool {
 fn leader(page: &mut Page, plot: &Plot, name: &EndName, (x, y): (f64, f64), middle: f64) {
     let edge = plot.area.x1;
     if edge - x > EARLY {
-        page.draw(Shape::Dashes { from: (x + 5.0, y), to: (edge, y), color: name.line, width: 0.8 });
+        page.draw(Shape::Dashes {
+            from: (x + 5.0, y),
+            to: (edge, y),
+            color: name.line,
+            width: 0.8,
+        });
     }
     if (middle - y).abs() > 4.0 {
         let start = if edge - x > EARLY { edge } else { x + 3.0 };
@@ -100,7 +114,8 @@ fn spread(names: &mut [Placed], low: f64, high: f64) {
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for placed in names.iter() {
         let mut block = (placed.top, placed.name.height(), 1);
-        while let Some((top, height, count)) = blocks.last().copied().filter(|(top, height, _)| top + height > block.0) {
+        while let Some((top, height, count)) = blocks.last().copied().filter(|(top, height, _)| top + height > block.0)
+        {
             blocks.pop();
             let together = height + block.1;
             let wish = (top + height / 2.0) * count as f64 + (block.0 + block.1 / 2.0) * block.2 as f64;
@@ -130,8 +145,19 @@ mod tests {
     fn placed(y: f64) -> Placed {
         let color = Color(0, 0, 0);
         let lines = vec!["name".to_string()];
-        let name = EndName { place: None, value: 0.0, lines, face: Face::regular(12.0), text: color, line: color };
-        Placed { top: y - name.height() / 2.0, name, from: (0.0, y) }
+        let name = EndName {
+            place: None,
+            value: 0.0,
+            lines,
+            face: Face::regular(12.0),
+            text: color,
+            line: color,
+        };
+        Placed {
+            top: y - name.height() / 2.0,
+            name,
+            from: (0.0, y),
+        }
     }
 
     #[rstest]

@@ -108,9 +108,7 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
     let marks = &page.spec.reference_lines;
     let x_axis = x_axis(&bins, marks);
     let left = plot::left(page, &axis, counts);
-    let x = |value: f64| {
-        left + (value - x_axis.low) / (x_axis.high - x_axis.low) * (WIDTH - MARGIN - left)
-    };
+    let x = |value: f64| left + (value - x_axis.low) / (x_axis.high - x_axis.low) * (WIDTH - MARGIN - left);
     let marks = references::above(page, marks, page.x_format(), &x);
     let plot = plot::open(page, axis, counts, true, 0.0);
     for (index, count) in bins.counts.iter().enumerate() {
@@ -119,7 +117,12 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
         let gap = if to - from > 4.0 { 0.75 } else { 0.0 };
         if *count > 0 {
             page.bar(
-                Area::new(from + gap, plot.y(0.0), to - gap, plot.y(*count as f64).min(plot.y(0.0) - LOWEST)),
+                Area::new(
+                    from + gap,
+                    plot.y(0.0),
+                    to - gap,
+                    plot.y(*count as f64).min(plot.y(0.0) - LOWEST),
+                ),
                 ACCENT,
             );
         }
@@ -127,10 +130,20 @@ pub(super) fn draw(page: &mut Page, values: &[f64]) {
     plot::baseline(page, &plot);
     for mark in marks {
         let (from, to) = ((mark.x, mark.top), (mark.x, plot.area.y1));
-        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from,
+            to,
+            color: INK,
+            width: 1.0,
+        });
     }
     plot::number_axis(page, &plot, &x_axis, page.x_format(), &x);
-    let label = page.spec.x.label.clone().or_else(|| page.spec.series.first().map(|series| series.name.clone()));
+    let label = page
+        .spec
+        .x
+        .label
+        .clone()
+        .or_else(|| page.spec.series.first().map(|series| series.name.clone()));
     x_label(page, label, &plot);
     if !bins.one_each && bins.counts.len() > 1 {
         let width = page.x_format().label(bins.width);

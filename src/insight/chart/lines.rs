@@ -190,8 +190,10 @@ fn draw_paths(page: &mut Page, paths: Vec<Path>, along: &Along, marks: &[(f64, S
         draw_last(page, only, &plot, &x);
     }
     ends::draw(page, &plot, names, &x);
-    let marks: Vec<Mark> =
-        marks.iter().map(|(place, name)| mark(page, &paths, &plot, (*place, x(*place)), name)).collect();
+    let marks: Vec<Mark> = marks
+        .iter()
+        .map(|(place, name)| mark(page, &paths, &plot, (*place, x(*place)), name))
+        .collect();
     draw_marks(page, &plot, &marks);
 }
 
@@ -279,7 +281,14 @@ fn end_names(page: &Page, paths: &[Path]) -> Vec<EndName> {
             _ if is_named(paths, path) => page.wrap(&path.name, face, NAME_WIDTH, 2),
             _ => continue,
         };
-        names.push(EndName { place: Some(place), value, lines, face, text: path.look.text, line: path.look.line });
+        names.push(EndName {
+            place: Some(place),
+            value,
+            lines,
+            face,
+            text: path.look.text,
+            line: path.look.line,
+        });
     }
     names
 }
@@ -370,7 +379,12 @@ fn draw_axis(page: &mut Page, along: &Along, plot: &Plot, x: &dyn Fn(f64) -> f64
 fn draw_last(page: &mut Page, path: &Path, plot: &Plot, x: &dyn Fn(f64) -> f64) {
     if let Some((place, value)) = path.last() {
         let center = (x(place), plot.y(value));
-        page.draw(Shape::Dot { center, radius: 3.6, color: path.look.line, alpha: 1.0 });
+        page.draw(Shape::Dot {
+            center,
+            radius: 3.6,
+            color: path.look.line,
+            alpha: 1.0,
+        });
     }
 }
 
@@ -387,21 +401,42 @@ fn mark<'a>(page: &Page, paths: &[Path], plot: &Plot, (place, x): (f64, f64), na
     let main = paths.iter().find(|path| path.look.is_main).or(paths.first());
     let found = main.and_then(|path| Some((path, path.points().find(|(at, _)| *at == place)?.1)));
     let Some((path, value)) = found else {
-        return Mark { name, point: (x, plot.area.y1 - 2.0), value: None, color: None };
+        return Mark {
+            name,
+            point: (x, plot.area.y1 - 2.0),
+            value: None,
+            color: None,
+        };
     };
     let is_last = paths.len() == 1 && path.last().is_some_and(|(last, _)| last == place);
     let is_asked = page.spec.highlight.iter().any(|highlight| highlight == name);
     let value_text = (is_asked && !is_last).then(|| page.format().label(value));
-    Mark { name, point: (x, plot.y(value)), value: value_text, color: Some(path.look.line) }
+    Mark {
+        name,
+        point: (x, plot.y(value)),
+        value: value_text,
+        color: Some(path.look.line),
+    }
 }
 
 /// Dots on the line first, so that no remark covers one; then the values and remarks.
 fn draw_marks(page: &mut Page, plot: &Plot, marks: &[Mark]) {
     for Mark { point, color, .. } in marks {
         if let Some(color) = *color {
-            page.draw(Shape::Dot { center: *point, radius: 5.2, color: PAPER, alpha: 1.0 });
-            page.draw(Shape::Dot { center: *point, radius: 3.8, color, alpha: 1.0 });
-            page.taken.push(Area::new(point.0, point.1, point.0, point.1).grown(5.0));
+            page.draw(Shape::Dot {
+                center: *point,
+                radius: 5.2,
+                color: PAPER,
+                alpha: 1.0,
+            });
+            page.draw(Shape::Dot {
+                center: *point,
+                radius: 3.8,
+                color,
+                alpha: 1.0,
+            });
+            page.taken
+                .push(Area::new(point.0, point.1, point.0, point.1).grown(5.0));
         }
     }
     for Mark { name, point, value, .. } in marks {

@@ -94,7 +94,11 @@ impl Format<'_> {
             Language::Chinese => WHOLE_BELOW_ZH,
         };
         // Beside $1.2M stands $800k, not $800,000.
-        let whole_below = if largest >= whole_below { SHORT_TICKS_FROM } else { whole_below };
+        let whole_below = if largest >= whole_below {
+            SHORT_TICKS_FROM
+        } else {
+            whole_below
+        };
         if is_power(value) {
             power(value, 2)
         } else if value >= whole_below {
@@ -205,7 +209,11 @@ fn decimals_of(step: f64) -> usize {
 fn scaled(value: f64, (size, sign): Scale, decimals: usize) -> String {
     // Halves go up, as readers expect; formatting alone would send them to the even neighbour.
     let unit = 10f64.powi(i32::try_from(decimals).unwrap_or(0));
-    let rounded = if decimals <= 6 { (value / size * unit).round() / unit } else { value / size };
+    let rounded = if decimals <= 6 {
+        (value / size * unit).round() / unit
+    } else {
+        value / size
+    };
     let text = format!("{rounded:.decimals$}");
     let (whole, fraction) = text
         .split_once('.')

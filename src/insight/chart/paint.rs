@@ -152,7 +152,12 @@ pub(super) fn png(svg: &str, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
 ///
 /// Flat colours pack best unfiltered, and the lightest compression is within half of the best at an eighth of its time.
 fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, ChartError> {
-    let colors: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| pixel.iter().take(3)).copied().collect();
+    let colors: Vec<u8> = pixmap
+        .data()
+        .chunks_exact(4)
+        .flat_map(|pixel| pixel.iter().take(3))
+        .copied()
+        .collect();
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, pixmap.width(), pixmap.height());
     encoder.set_color(png::ColorType::Rgb);

@@ -88,7 +88,11 @@ fn first_day(period: i64, grain: Grain) -> Option<Date> {
 /// The period that `text` names, as one says it: `Aug 2005`; none if it is no period.
 pub(super) fn spoken(text: &str, grain: Grain, words: Words) -> Option<String> {
     let first = first_day(parse(text, grain)?, grain)?;
-    let (year, month, day) = (i64::from(first.year()), first.month().unsigned_abs(), first.day().unsigned_abs());
+    let (year, month, day) = (
+        i64::from(first.year()),
+        first.month().unsigned_abs(),
+        first.day().unsigned_abs(),
+    );
     Some(match grain {
         Grain::Day => words.day(day, month, year),
         Grain::Week => words.week_of(&words.day(day, month, year)),
@@ -358,13 +362,19 @@ mod tests {
 
     #[test]
     fn thinned_labels_keep_the_year_under_the_first_of_each() {
-        let ticks = ["Nov", "Dec", "Jan", "Feb"].iter().zip(23_999..).map(|(label, period)| TimeTick {
-            period,
-            label: label.to_string(),
-            context: Some(if period < 24_001 { "1999" } else { "2000" }.to_string()),
-        });
+        let ticks = ["Nov", "Dec", "Jan", "Feb"]
+            .iter()
+            .zip(23_999..)
+            .map(|(label, period)| TimeTick {
+                period,
+                label: label.to_string(),
+                context: Some(if period < 24_001 { "1999" } else { "2000" }.to_string()),
+            });
         let kept = drop_crowded(ticks.skip(1).collect(), 16.0, &|text| text.len() as f64 * 7.0);
-        let contexts: Vec<_> = kept.iter().map(|tick| (tick.label.as_str(), tick.context.as_deref())).collect();
+        let contexts: Vec<_> = kept
+            .iter()
+            .map(|tick| (tick.label.as_str(), tick.context.as_deref()))
+            .collect();
         assert_eq!(contexts, [("Dec", None), ("Feb", Some("2000"))]);
         let wide = drop_crowded(kept.clone(), 100.0, &|text| text.len() as f64 * 7.0);
         assert_eq!(wide, kept);

@@ -73,7 +73,12 @@ pub(super) fn open(page: &mut Page, ticks: Ticks, format: Format, marks: bool, r
 /// The line that values are measured from: zero if it is on the axis. An axis that ends elsewhere gets a lighter one.
 pub(super) fn baseline(page: &mut Page, plot: &Plot) {
     if plot.ticks.low != 0.0 {
-        page.rule((plot.area.x0, plot.area.y1), (plot.area.x1, plot.area.y1), MUTED_LINE, 1.0);
+        page.rule(
+            (plot.area.x0, plot.area.y1),
+            (plot.area.x1, plot.area.y1),
+            MUTED_LINE,
+            1.0,
+        );
     }
     if plot.ticks.low <= 0.0 && plot.ticks.high >= 0.0 {
         let y = plot.y(0.0);
@@ -166,19 +171,26 @@ pub(super) fn x_name(page: &mut Page, plot: &Plot) {
 
 /// Sets a remark near `point`, with a line to it; where there is no room it goes into the note, after `name`.
 pub(super) fn remark(page: &mut Page, plot: &Plot, point: (f64, f64), text: &str, name: &str) {
-    let bounds = Area { y0: plot.area.y0 - 4.0, x1: plot.area.x1 + 6.0, ..plot.area };
+    let bounds = Area {
+        y0: plot.area.y0 - 4.0,
+        x1: plot.area.x1 + 6.0,
+        ..plot.area
+    };
     for distance in REMARK_DISTANCES {
         for width in REMARK_WIDTHS {
-            let longest_word = text.split_whitespace().map(|word| page.width(word, SMALL)).fold(0.0, f64::max);
+            let longest_word = text
+                .split_whitespace()
+                .map(|word| page.width(word, SMALL))
+                .fold(0.0, f64::max);
             if longest_word > width && width < 120.0 && !text.contains(|c: char| c > '\u{2E80}') {
                 continue;
             }
             let lines = page.wrap(text, SMALL, width, 5);
             let wide = lines.iter().map(|line| page.width(line, SMALL)).fold(0.0, f64::max);
             let high = lines.len() as f64 * SMALL.leading();
-            let found = places(point, wide, high, distance)
-                .into_iter()
-                .find(|area| bounds.contains(area) && page.is_free(&area.grown(2.0)) && leader_is_free(page, point, area));
+            let found = places(point, wide, high, distance).into_iter().find(|area| {
+                bounds.contains(area) && page.is_free(&area.grown(2.0)) && leader_is_free(page, point, area)
+            });
             if let Some(area) = found {
                 leader(page, point, &area);
                 for (row, line) in lines.iter().enumerate() {
@@ -231,14 +243,20 @@ fn places((x, y): (f64, f64), wide: f64, high: f64, distance: f64) -> Vec<Area> 
 
 /// The place at the edge of a remark's room that is nearest to the point.
 fn nearest((x, y): (f64, f64), area: &Area) -> (f64, f64) {
-    (x.clamp(area.x0 + 2.0, area.x1 - 2.0), y.clamp(area.y0 + 1.0, area.y1 - 1.0))
+    (
+        x.clamp(area.x0 + 2.0, area.x1 - 2.0),
+        y.clamp(area.y0 + 1.0, area.y1 - 1.0),
+    )
 }
 
 /// Does the line from the point to a remark run through no text?
 fn leader_is_free(page: &Page, point: (f64, f64), area: &Area) -> bool {
     let near = nearest(point, area);
     (0..=12).map(|step| f64::from(step) / 12.0).all(|share| {
-        let (x, y) = (point.0 + (near.0 - point.0) * share, point.1 + (near.1 - point.1) * share);
+        let (x, y) = (
+            point.0 + (near.0 - point.0) * share,
+            point.1 + (near.1 - point.1) * share,
+        );
         page.is_blank(&Area::new(x, y, x, y).grown(2.0))
     })
 }

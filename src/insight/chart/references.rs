@@ -18,7 +18,12 @@ pub(super) fn across(page: &mut Page, plot: &Plot) {
     for line in &spec.reference_lines {
         let y = plot.y(line.value);
         let (from, to) = ((plot.area.x0, y), (plot.area.x1, y));
-        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from,
+            to,
+            color: INK,
+            width: 1.0,
+        });
         page.taken.push(Area::new(from.0, y - 1.0, to.0, y + 1.0));
     }
 }
@@ -29,7 +34,14 @@ pub(super) fn names(page: &Page) -> Vec<EndName> {
     let lines = page.spec.reference_lines.iter().map(|line| {
         let mut lines = page.wrap(&line.label, SMALL, NAME_WIDTH, 2);
         lines.push(format.label(line.value));
-        EndName { place: None, value: line.value, lines, face: SMALL, text: INK, line: INK }
+        EndName {
+            place: None,
+            value: line.value,
+            lines,
+            face: SMALL,
+            text: INK,
+            line: INK,
+        }
     });
     lines.collect()
 }
@@ -47,7 +59,14 @@ pub(super) struct Upright {
 pub(super) fn above(page: &mut Page, lines: &[ReferenceLine], format: Format, x: &dyn Fn(f64) -> f64) -> Vec<Upright> {
     let mut marks: Vec<(f64, String)> = lines
         .iter()
-        .map(|line| (x(line.value), format!("{} {}", line.label, format.label(line.value)).trim().to_string()))
+        .map(|line| {
+            (
+                x(line.value),
+                format!("{} {}", line.label, format.label(line.value))
+                    .trim()
+                    .to_string(),
+            )
+        })
         .collect();
     marks.sort_by(|left, right| left.0.total_cmp(&right.0));
     if marks.is_empty() {
@@ -60,8 +79,13 @@ pub(super) fn above(page: &mut Page, lines: &[ReferenceLine], format: Format, x:
             .zip(&anchors)
             .map(|((_, text), (x, anchor))| page.room(text, *x, baseline, *anchor, SMALL))
             .collect();
-        let inside = areas.iter().all(|area| area.x0 >= MARGIN - 1.0 && area.x1 <= WIDTH - MARGIN + 1.0);
-        let apart = areas.iter().zip(areas.iter().skip(1)).all(|(left, right)| left.x1 + 6.0 <= right.x0);
+        let inside = areas
+            .iter()
+            .all(|area| area.x0 >= MARGIN - 1.0 && area.x1 <= WIDTH - MARGIN + 1.0);
+        let apart = areas
+            .iter()
+            .zip(areas.iter().skip(1))
+            .all(|(left, right)| left.x1 + 6.0 <= right.x0);
         (inside && apart).then_some(anchors)
     };
     let middle = marks
@@ -77,7 +101,13 @@ pub(super) fn above(page: &mut Page, lines: &[ReferenceLine], format: Format, x:
             for ((_, text), (x, anchor)) in marks.iter().zip(anchors) {
                 page.label(text, x, baseline, anchor, SMALL, INK);
             }
-            marks.iter().map(|(x, _)| Upright { x: *x, top: baseline + 4.0 }).collect()
+            marks
+                .iter()
+                .map(|(x, _)| Upright {
+                    x: *x,
+                    top: baseline + 4.0,
+                })
+                .collect()
         }
         None => staircase(page, &marks),
     };
@@ -90,7 +120,10 @@ fn back_to_back(marks: &[(f64, String)]) -> Vec<(f64, Anchor)> {
     match marks {
         [(left, _), (right, _)] => {
             let middle = (left + right) / 2.0;
-            vec![(left.min(middle - 4.0), Anchor::End), (right.max(middle + 4.0), Anchor::Start)]
+            vec![
+                (left.min(middle - 4.0), Anchor::End),
+                (right.max(middle + 4.0), Anchor::Start),
+            ]
         }
         _ => marks.iter().map(|(x, _)| (*x, Anchor::Middle)).collect(),
     }
@@ -98,7 +131,9 @@ fn back_to_back(marks: &[(f64, String)]) -> Vec<(f64, Anchor)> {
 
 /// One name per row, beside its line, such that the lines of the upper rows pass the lower names.
 fn staircase(page: &mut Page, marks: &[(f64, String)]) -> Vec<Upright> {
-    let fits_right = marks.iter().all(|(x, text)| x + page.width(text, SMALL) + 4.0 <= WIDTH - MARGIN);
+    let fits_right = marks
+        .iter()
+        .all(|(x, text)| x + page.width(text, SMALL) + 4.0 <= WIDTH - MARGIN);
     let mut order: Vec<&(f64, String)> = marks.iter().collect();
     if !fits_right {
         order.reverse();
@@ -109,9 +144,16 @@ fn staircase(page: &mut Page, marks: &[(f64, String)]) -> Vec<Upright> {
             page.y += SMALL.leading();
         }
         let baseline = page.y + SMALL.size;
-        let (at, anchor) = if fits_right { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
+        let (at, anchor) = if fits_right {
+            (x + 4.0, Anchor::Start)
+        } else {
+            (x - 4.0, Anchor::End)
+        };
         page.label(text, at, baseline, anchor, SMALL, INK);
-        uprights.push(Upright { x: *x, top: page.y + 2.0 });
+        uprights.push(Upright {
+            x: *x,
+            top: page.y + 2.0,
+        });
     }
     uprights
 }

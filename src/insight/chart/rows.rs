@@ -98,7 +98,12 @@ pub(super) fn draw(page: &mut Page, rows: &[Row], axis_name: Option<&str>) {
     let bottom = page.y;
     for line in &references {
         let (from, to) = ((line.x, line.top), (line.x, bottom));
-        page.draw(Shape::Dashes { from, to, color: INK, width: 1.0 });
+        page.draw(Shape::Dashes {
+            from,
+            to,
+            color: INK,
+            width: 1.0,
+        });
     }
     for end in ends {
         end.set(page, &references);
@@ -138,7 +143,9 @@ fn end_width(page: &Page, row: &Row, bar: &Bar) -> f64 {
 /// The remark in lines as wide as there is room, at least of the width that is kept free for it.
 fn remark_lines(page: &Page, row: &Row, room: f64) -> Vec<String> {
     let width = room.max(WIDTH * REMARK_SHARE);
-    row.remark.as_ref().map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, width, 3))
+    row.remark
+        .as_ref()
+        .map_or_else(Vec::new, |remark| page.wrap(remark, SMALL, width, 3))
 }
 
 /// What is left for the remark behind the first bar.
@@ -209,8 +216,14 @@ struct End {
 impl End {
     fn set(&self, page: &mut Page, references: &[Upright]) {
         let area = page.room(&self.text, self.x, self.baseline, self.anchor, self.face);
-        if references.iter().any(|line| (area.x0 - 2.0..=area.x1 + 2.0).contains(&line.x)) {
-            page.draw(Shape::Fill { area: area.grown(1.0), color: PAPER });
+        if references
+            .iter()
+            .any(|line| (area.x0 - 2.0..=area.x1 + 2.0).contains(&line.x))
+        {
+            page.draw(Shape::Fill {
+                area: area.grown(1.0),
+                color: PAPER,
+            });
         }
         page.label(&self.text, self.x, self.baseline, self.anchor, self.face, self.color);
     }
@@ -226,7 +239,14 @@ fn draw_row(page: &mut Page, row: &Row, names: f64, ruler: Ruler, pitch: Pitch, 
     let middle = page.y + height / 2.0;
     let first = middle - (name.len() as f64 - 1.0) * NAME_LEADING / 2.0 + HALF_CAPITAL * face.size;
     for (index, line) in name.iter().enumerate() {
-        page.label(line, MARGIN, first + index as f64 * NAME_LEADING, Anchor::Start, face, INK);
+        page.label(
+            line,
+            MARGIN,
+            first + index as f64 * NAME_LEADING,
+            Anchor::Start,
+            face,
+            INK,
+        );
     }
     let mut top = middle - bars / 2.0;
     let mut remark_x = ruler.zero + SPACE;
@@ -248,7 +268,14 @@ fn draw_row(page: &mut Page, row: &Row, names: f64, ruler: Ruler, pitch: Pitch, 
     let first = middle - (remark.len() as f64 - 1.0) * SMALL.leading() / 2.0 + HALF_CAPITAL * SMALL.size;
     for (index, text) in remark.into_iter().enumerate() {
         let (x, baseline) = (remark_x + SPACE, first + index as f64 * SMALL.leading());
-        ends.push(End { x, baseline, anchor: Anchor::Start, face: SMALL, text, color: GREY });
+        ends.push(End {
+            x,
+            baseline,
+            anchor: Anchor::Start,
+            face: SMALL,
+            text,
+            color: GREY,
+        });
     }
     page.y += height + pitch.between;
 }
@@ -268,7 +295,14 @@ fn draw_bar(
         let x = ruler.zero + SPACE;
         let width = page.width(&text, SMALL);
         let baseline = middle + HALF_CAPITAL * SMALL.size;
-        ends.push(End { x, baseline, anchor: Anchor::Start, face: SMALL, text, color: GREY });
+        ends.push(End {
+            x,
+            baseline,
+            anchor: Anchor::Start,
+            face: SMALL,
+            text,
+            color: GREY,
+        });
         return x + width;
     };
     let end = ruler.at(value);
@@ -282,12 +316,26 @@ fn draw_bar(
     let x = end + side * SPACE;
     let width = page.width(&bar.text, face);
     let baseline = middle + HALF_CAPITAL * face.size;
-    ends.push(End { x, baseline, anchor, face, text: bar.text.clone(), color: INK });
+    ends.push(End {
+        x,
+        baseline,
+        anchor,
+        face,
+        text: bar.text.clone(),
+        color: INK,
+    });
     let mut reach = width;
     if let Some(detail) = &bar.detail {
         let x = x + side * (width + SPACE);
         reach += SPACE + page.width(detail, SMALL);
-        ends.push(End { x, baseline, anchor, face: SMALL, text: detail.clone(), color: GREY });
+        ends.push(End {
+            x,
+            baseline,
+            anchor,
+            face: SMALL,
+            text: detail.clone(),
+            color: GREY,
+        });
     }
     if value < 0.0 { ruler.zero } else { x + reach }
 }

@@ -19,11 +19,18 @@ mod specimens;
 /// Laid out once for all tests.
 static SCENES: LazyLock<Vec<(&'static str, Scene)>> = LazyLock::new(|| {
     let fonts = Fonts::embedded();
-    specimens::all().into_iter().filter_map(|(name, spec)| Some((name, lay_out(&spec, fonts).ok()?))).collect()
+    specimens::all()
+        .into_iter()
+        .filter_map(|(name, spec)| Some((name, lay_out(&spec, fonts).ok()?)))
+        .collect()
 });
 
 fn scene(name: &str) -> &'static Scene {
-    SCENES.iter().find(|(found, _)| *found == name).map(|(_, scene)| scene).expect("a specimen of this name")
+    SCENES
+        .iter()
+        .find(|(found, _)| *found == name)
+        .map(|(_, scene)| scene)
+        .expect("a specimen of this name")
 }
 
 fn texts(scene: &Scene) -> Vec<&str> {
@@ -49,9 +56,19 @@ fn all_but_the_one_without_values_can_be_drawn() {
 #[test]
 fn every_text_is_on_the_page() {
     for (name, scene) in SCENES.iter() {
-        let page = Area { x0: 0.0, y0: 0.0, x1: scene.width, y1: scene.height };
+        let page = Area {
+            x0: 0.0,
+            y0: 0.0,
+            x1: scene.width,
+            y1: scene.height,
+        };
         for label in &scene.labels {
-            assert!(page.contains(&label.area), "{name}: `{}` at {:?} leaves {page:?}", label.text, label.area);
+            assert!(
+                page.contains(&label.area),
+                "{name}: `{}` at {:?} leaves {page:?}",
+                label.text,
+                label.area
+            );
         }
     }
 }
@@ -60,7 +77,11 @@ fn every_text_is_on_the_page() {
 fn no_text_touches_another() {
     for (name, scene) in SCENES.iter() {
         for (index, label) in scene.labels.iter().enumerate() {
-            let touched = scene.labels.iter().skip(index + 1).find(|other| other.area.overlaps(&label.area));
+            let touched = scene
+                .labels
+                .iter()
+                .skip(index + 1)
+                .find(|other| other.area.overlaps(&label.area));
             let other = touched.map(|other| &other.text);
             assert!(other.is_none(), "{name}: `{}` touches `{}`", label.text, other.unwrap());
         }
@@ -70,7 +91,12 @@ fn no_text_touches_another() {
 #[test]
 fn every_shape_is_on_the_page_and_finite() {
     for (name, scene) in SCENES.iter() {
-        let page = Area { x0: 0.0, y0: 0.0, x1: scene.width, y1: scene.height };
+        let page = Area {
+            x0: 0.0,
+            y0: 0.0,
+            x1: scene.width,
+            y1: scene.height,
+        };
         for shape in &scene.shapes {
             let points = match shape {
                 Shape::Fill { area, .. } => vec![(area.x0, area.y0), (area.x1, area.y1)],
@@ -79,8 +105,16 @@ fn every_shape_is_on_the_page_and_finite() {
                 Shape::Dot { center, .. } => vec![*center],
             };
             for (x, y) in points {
-                let point = Area { x0: x, y0: y, x1: x, y1: y };
-                assert!(x.is_finite() && y.is_finite() && page.contains(&point), "{name}: {shape:?}");
+                let point = Area {
+                    x0: x,
+                    y0: y,
+                    x1: x,
+                    y1: y,
+                };
+                assert!(
+                    x.is_finite() && y.is_finite() && page.contains(&point),
+                    "{name}: {shape:?}"
+                );
             }
         }
     }
@@ -105,10 +139,18 @@ fn too_many_categories_are_cut_and_the_note_says_so() {
 #[test]
 fn missing_periods_stay_gaps() {
     let scene = scene("line_gaps");
-    let lines = scene.shapes.iter().filter(|shape| matches!(shape, Shape::Line { width, .. } if *width > 2.0)).count();
+    let lines = scene
+        .shapes
+        .iter()
+        .filter(|shape| matches!(shape, Shape::Line { width, .. } if *width > 2.0))
+        .count();
     assert_eq!(lines, 3, "1 to 13, 17 to 21, 25 to 31 August; 23 August stands alone");
     let bars = fills(self::scene("column_months"));
-    let steps: Vec<f64> = bars.iter().zip(bars.iter().skip(1)).map(|(left, right)| right.x0 - left.x0).collect();
+    let steps: Vec<f64> = bars
+        .iter()
+        .zip(bars.iter().skip(1))
+        .map(|(left, right)| right.x0 - left.x0)
+        .collect();
     let wide = steps.iter().filter(|step| **step > steps[0] * 1.5).count();
     assert_eq!((bars.len(), wide), (23, 1), "June 2005 is missing");
 }
@@ -133,8 +175,16 @@ fn small_parts_are_folded_into_the_last() {
 fn svg_and_png_are_one_picture() {
     let (_, spec) = specimens::all().swap_remove(0);
     let drawn = draw(&spec, Fonts::embedded()).unwrap();
-    assert!(drawn.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\""));
-    assert!(drawn.svg.contains("<title>Leslie Jennings sold most in August 2005; Martin Gerard collapsed</title>"));
+    assert!(
+        drawn
+            .svg
+            .starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\"")
+    );
+    assert!(
+        drawn
+            .svg
+            .contains("<title>Leslie Jennings sold most in August 2005; Martin Gerard collapsed</title>")
+    );
     assert!(drawn.svg.contains("font-family=\"Inter, "));
     assert_eq!(drawn.png.get(..8), Some(b"\x89PNG\r\n\x1a\n".as_slice()));
     let width = u32::from_be_bytes(drawn.png[16..20].try_into().unwrap());
@@ -149,11 +199,20 @@ fn bar(categories: &[&str], values: &[Option<f64>]) -> ChartSpec {
 }
 
 fn monthly(spec: ChartSpec) -> ChartSpec {
-    ChartSpec { x: XAxis { scale: Scale::Time { grain: Grain::Month }, ..XAxis::default() }, ..spec }
+    ChartSpec {
+        x: XAxis {
+            scale: Scale::Time { grain: Grain::Month },
+            ..XAxis::default()
+        },
+        ..spec
+    }
 }
 
 #[rstest]
-#[case::no_series(ChartSpec::new(ChartKind::Bar, "", English), "nothing to draw: the chart has no series")]
+#[case::no_series(
+    ChartSpec::new(ChartKind::Bar, "", English),
+    "nothing to draw: the chart has no series"
+)]
 #[case::all_null(bar(&["A"], &[None]), "nothing to draw: all values are null")]
 #[case::only_nan(bar(&["A"], &[Some(f64::NAN)]), "nothing to draw: all values are null")]
 #[case::misaligned(bar(&["A"], &[Some(1.0), Some(2.0)]), "series `Sales` has 2 values for 1 categories")]
@@ -204,8 +263,14 @@ fn extreme_numbers_are_drawn(#[case] values: &[f64]) {
         let names: Vec<String> = (0..values.len()).map(|index| format!("Name {index}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
-        let spec = ChartSpec { kind, ..bar(&names, &values) };
+        let spec = ChartSpec {
+            kind,
+            ..bar(&names, &values)
+        };
         let drawn = lay_out(&spec, Fonts::embedded()).and_then(|scene| super::paint::svg(&scene));
-        assert!(drawn.is_ok() || matches!(drawn, Err(ChartError::NoData { .. })), "{kind:?}: {drawn:?}");
+        assert!(
+            drawn.is_ok() || matches!(drawn, Err(ChartError::NoData { .. })),
+            "{kind:?}: {drawn:?}"
+        );
     }
 }

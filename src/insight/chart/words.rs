@@ -98,7 +98,10 @@ impl Words {
     }
 
     pub fn day(self, day: u8, month: u8, year: i64) -> String {
-        self.pick(format!("{day} {}", self.month_and_year(month, year)), format!("{year}年{month}月{day}日"))
+        self.pick(
+            format!("{day} {}", self.month_and_year(month, year)),
+            format!("{year}年{month}月{day}日"),
+        )
     }
 
     pub fn week_of(self, day: &str) -> String {
