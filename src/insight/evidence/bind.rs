@@ -10,8 +10,14 @@ const CANDIDATES: usize = 256;
 const MOST_ROWS_OF_FORMULAS: usize = 500;
 /// With so few rows a sentence about two of them need not name them.
 const ROWS_WITHOUT_NAMES: usize = 2;
-/// Two digits are equal to some ratio of cells by chance too often.
+/// Two digits are equal to some ratio of many cells by chance too often.
 const DIGITS_OF_FORMULAS: i32 = 3;
+/// With so few pairs of cells two digits are enough.
+const FEW_PAIRS: usize = 12;
+/// In a run with more tables than this, a short number is in one of them by chance.
+const FEW_TABLES: usize = 2;
+/// A number with fewer digits is short.
+const DIGITS_OF_LONG_NUMBERS: i32 = 3;
 
 /// Binds every number of `input.answer`.
 ///
@@ -96,7 +102,13 @@ fn figure(mention: &Mention, prose: &Prose, tables: &Tables<'_>) -> Option<Figur
     let wanted = Wanted::new(&mention.numeral);
     let unit = prose.units.get(mention.unit)?;
     let (source, strength) = find(&wanted, unit, tables, mention.may_be_skipped);
-    if mention.may_be_skipped && strength != Strength::Cited {
+    let is_part_of_a_name = || {
+        tables
+            .tables
+            .iter()
+            .any(|table| table.has_number_in_name(&mention.text, &unit.words))
+    };
+    if strength == Strength::None && (mention.may_be_skipped || is_part_of_a_name()) {
         return None;
     }
     Some(Figure {
@@ -111,15 +123,22 @@ fn figure(mention: &Mention, prose: &Prose, tables: &Tables<'_>) -> Option<Figur
 
 fn find(wanted: &Wanted, unit: &Unit, tables: &Tables<'_>, cited_only: bool) -> (Source, Strength) {
     let cited = tables.cited(&unit.citations);
-    if let Some(source) = in_tables(&cited, wanted, unit).or_else(|| formula(&cited, wanted, unit)) {
+    if let Some(source) = in_cited(&cited, wanted, unit) {
         return (source, Strength::Cited);
     }
     if !cited_only {
         let around = tables.cited(&unit.around);
         let all: Vec<&Table<'_>> = tables.tables.iter().collect();
-        let found = in_tables(&around, wanted, unit)
-            .or_else(|| formula(&around, wanted, unit))
-            .or_else(|| in_tables(&all, wanted, unit))
+        let is_telling = all.len() <= FEW_TABLES || wanted.significant_digits() >= DIGITS_OF_LONG_NUMBERS;
+        let anywhere = || {
+            if is_telling {
+                in_tables(&all, wanted, unit)
+            } else {
+                named_cell(&all, wanted, unit)
+            }
+        };
+        let found = in_cited(&around, wanted, unit)
+            .or_else(anywhere)
             .or_else(|| literal(&cited, wanted))
             .or_else(|| literal(&around, wanted));
         if let Some(source) = found {
@@ -135,10 +154,7 @@ fn in_tables(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Sour
         .iter()
         .map(|table| (*table, table.find(wanted, CANDIDATES)))
         .collect();
-    let named = found.iter().find_map(|(table, places)| {
-        let place = best_named(table, places, unit)?;
-        Some(cell(table, place))
-    });
+    let named = best_named_of(&found, unit);
     let fact = || tables.iter().find_map(|table| fact(table, wanted));
     let row_count = || {
         let table = tables
@@ -154,20 +170,42 @@ fn in_tables(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Sour
             in_named_column.or(places.first()).map(|place| cell(table, *place))
         })
     };
-    let sum = || {
-        let sum_of = |table: &&Table<'_>| {
-            let complete = table.row_count == Some(table.rows()) && table.rows() > 1;
-            let column = table
-                .numeric_columns()
-                .find(|column| complete && wanted.is(table.column_sum(*column)))?;
-            Some(Source::ColumnSum {
-                of: table.id.to_owned(),
-                column: table.columns.get(column)?.clone(),
-            })
-        };
-        tables.iter().find_map(sum_of)
-    };
-    named.or_else(fact).or_else(row_count).or_else(any).or_else(sum)
+    named.or_else(fact).or_else(row_count).or_else(any)
+}
+
+/// The sum of a column of a table that has all its rows.
+fn column_sum(tables: &[&Table<'_>], wanted: &Wanted) -> Option<Source> {
+    tables.iter().find_map(|table| {
+        let is_complete = table.row_count == Some(table.rows()) && table.rows() > 1;
+        let mut columns = table.numeric_columns().filter(|_| is_complete);
+        let column = columns.find(|column| wanted.is(table.column_sum(*column)))?;
+        Some(Source::ColumnSum {
+            of: table.id.to_owned(),
+            column: table.columns.get(column)?.clone(),
+        })
+    })
+}
+
+/// Everything that the cited tables can say: a cell, a formula, a column's sum.
+fn in_cited(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
+    in_tables(tables, wanted, unit)
+        .or_else(|| formula(tables, wanted, unit))
+        .or_else(|| column_sum(tables, wanted))
+}
+
+/// A cell whose row the sentence names.
+fn named_cell(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
+    let found: Vec<(&Table<'_>, Vec<Place>)> = tables
+        .iter()
+        .map(|table| (*table, table.find(wanted, CANDIDATES)))
+        .collect();
+    best_named_of(&found, unit)
+}
+
+fn best_named_of(found: &[(&Table<'_>, Vec<Place>)], unit: &Unit) -> Option<Source> {
+    found
+        .iter()
+        .find_map(|(table, places)| Some(cell(table, best_named(table, places, unit)?)))
 }
 
 /// The place whose row and, better still, column the sentence names.
@@ -219,7 +257,8 @@ fn fact(table: &Table<'_>, wanted: &Wanted) -> Option<Source> {
 
 /// Two cells of one row, or two rows of one column, of which the sentence names the rows.
 fn formula(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
-    if wanted.significant_digits() < DIGITS_OF_FORMULAS {
+    let digits = wanted.significant_digits();
+    if digits < DIGITS_OF_FORMULAS - 1 {
         return None;
     }
     tables.iter().find_map(|table| {
@@ -234,6 +273,11 @@ fn formula(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source
                 .collect()
         };
         let columns: Vec<usize> = table.numeric_columns().collect();
+        let pairs_of = |count: usize| count * count.saturating_sub(1);
+        let count = columns.len() * pairs_of(named.len()) + named.len() * pairs_of(columns.len());
+        if digits < DIGITS_OF_FORMULAS && count > FEW_PAIRS {
+            return None;
+        }
         let down = columns.iter().flat_map(|column| {
             pairs(&named).map(|(left, right)| {
                 (

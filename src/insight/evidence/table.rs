@@ -8,6 +8,8 @@ use crate::text::Numeral;
 
 /// Rounding noise of `f64`, relative to the number.
 const NOISE: f64 = 1e-9;
+/// Rows that are searched for names with digits in them.
+const MOST_NAMES: usize = 5_000;
 /// A name that is longer is a remark, and is not looked for in prose.
 const LONGEST_NAME: usize = 80;
 
@@ -174,9 +176,20 @@ impl<'a> Table<'a> {
 
     /// Is one of the row's names in `words` (which are in lower case)?
     pub(super) fn names_row_in(&self, row: usize, words: &str) -> bool {
+        self.has_name(row, |name| contains_name(words, &name.to_lowercase()))
+    }
+
+    /// Does a name of the table that is in `words` hold the digits of `number` ("57" in "57 Chevy")?
+    pub(super) fn has_number_in_name(&self, number: &str, words: &str) -> bool {
+        let in_name = |name: &str| name.len() > number.len() && contains_name(name, number);
+        (0..self.rows.min(MOST_NAMES))
+            .any(|row| self.has_name(row, |name| in_name(name) && contains_name(words, &name.to_lowercase())))
+    }
+
+    fn has_name(&self, row: usize, is_wanted: impl Fn(&str) -> bool) -> bool {
         let mentions = |name: &str| {
             let name = name.trim();
-            !name.is_empty() && name.len() <= LONGEST_NAME && contains_name(words, &name.to_lowercase())
+            !name.is_empty() && name.len() <= LONGEST_NAME && is_wanted(name)
         };
         match &self.names {
             Names::Frame(columns) => columns.iter().any(|column| match column.get(row) {
@@ -200,7 +213,7 @@ fn contains_name(words: &str, name: &str) -> bool {
         let after = words.get(at + name.len()..).and_then(|text| text.chars().next());
         let starts_ascii = name.starts_with(|c: char| c.is_ascii_alphanumeric());
         let ends_ascii = name.ends_with(|c: char| c.is_ascii_alphanumeric());
-        !(starts_ascii && is_part(before)) && !(ends_ascii && is_part(after))
+        !(starts_ascii && is_part(before) || ends_ascii && is_part(after))
     })
 }
 

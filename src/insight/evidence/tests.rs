@@ -129,6 +129,12 @@ fn describe(figure: &Figure) -> String {
 #[case("Mike rose by −50.8% [q1]", "?")]
 #[case("his share is 50.77% [q1]", "?")]
 #[case("costs fell by 37.1% [q1]", "?")]
+#[case("July sold 1.2 times as much as August [q2]", "q2 Ratio 0.sales 1.sales")]
+#[case(
+    "Jon Stephens sold 1.03 times as much as Mike Hillyer [q1]",
+    "q1 Ratio 1.sales 0.sales"
+)]
+#[case("our 3 stores did well", "?")]
 fn a_number_finds_the_cell_or_formula_that_it_equals(#[case] answer: &str, #[case] expected: &str) {
     let evidence = bound(answer);
     assert_eq!(evidence.figures.iter().map(describe).collect::<Vec<_>>(), [expected]);
@@ -157,6 +163,28 @@ fn of_equal_cells_the_one_whose_row_is_named_is_taken() {
         charts: &[],
     };
     assert_eq!(describe(&bind(input).figures[0]), "q1[1].orders");
+}
+
+#[test]
+fn digits_inside_a_name_from_the_data_are_no_figure() {
+    let frame = df!("product" => ["57 Chevy", "Boeing 747"], "sales" => [900.5, 800.25]).unwrap();
+    let record = record("q1", 2);
+    let results = [CitedResult {
+        record: &record,
+        frame: &frame,
+    }];
+    let answer = "The 57 Chevy sold 900.50 and the Boeing 747 800.25 [q1]; 58 did not.";
+    let evidence = bind(BindInput {
+        question: "",
+        answer,
+        results: &results,
+        derived: &[],
+        charts: &[],
+    });
+    assert_eq!(
+        evidence.figures.iter().map(describe).collect::<Vec<_>>(),
+        ["q1[0].sales", "q1[1].sales", "?"]
+    );
 }
 
 #[test]

@@ -167,6 +167,8 @@ struct Judged {
     value: Option<Number>,
     peers: Option<Verdict>,
     history: Option<Verdict>,
+    /// Earlier periods that have a value.
+    periods: usize,
 }
 
 impl Judged {
@@ -196,10 +198,10 @@ impl Judged {
 }
 
 /// Computes the outliers; the columns are the group, the value, then for peers `peer_median`, `peer_z`, `peer_flag`, for
-/// history `history_median`, `history_z`, `history_flag`, and then `flag` and `reason`.
+/// history `history_median`, `history_z`, `history_flag`, `history_periods` (how many earlier ones have a value), and then `flag` and `reason`.
 ///
 /// Flags are `high`, `low`, `ok`, `too-few`, `no-spread`, `absent`. The most conspicuous groups come first.
-/// Facts: `period` (the last one), `threshold`, `flagged`, `peer_median`.
+/// Facts: `period` (the last one), `threshold`, `flagged`, `peers` (values judged), `peer_median`.
 pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, MetricError> {
     let threshold = args.threshold.unwrap_or(THRESHOLD);
     if threshold.is_nan() || threshold <= 0.0 {
@@ -222,6 +224,7 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
         .map(|(group, value, history)| Judged {
             peers: matches!(against, Against::Peers | Against::Both).then(|| judge(value, &peers, threshold)),
             history: matches!(against, Against::History | Against::Both).then(|| judge(value, &history, threshold)),
+            periods: history.len(),
             group,
             value,
         })
@@ -244,6 +247,9 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
             output.add_column(&format!("{name}_z"), Kind::Score);
             output.add_column(&format!("{name}_flag"), Kind::Flag);
         }
+        if asked && name == "history" {
+            output.add_column("history_periods", Kind::Count);
+        }
     }
     output.add_column("flag", Kind::Flag);
     output.add_column("reason", Kind::Reason);
@@ -256,6 +262,9 @@ pub(super) fn compute(args: &Outliers, table: &Table<'_>) -> Result<Output, Metr
     let peer_median = judged
         .iter()
         .find_map(|judged| judged.peers.as_ref().and_then(Verdict::median));
+    if against != Against::History {
+        output.fact("peers", peers.len(), Kind::Count);
+    }
     if peer_median.is_some() {
         output.fact("peer_median", peer_median, Kind::Amount);
     }
@@ -374,10 +383,13 @@ fn add_notes(judged: &[Judged], peers: usize, output: &mut Output) {
 
 fn row(judged: &Judged, table: &Table<'_>) -> Vec<Cell> {
     let mut row = vec![Cell::from(judged.group.as_str()), Cell::from(judged.value)];
-    for (_, verdict) in judged.verdicts() {
+    for (by, verdict) in judged.verdicts() {
         row.push(Cell::from(verdict.median()));
         row.push(verdict.z().map_or(Cell::Null, Cell::from));
         row.push(Cell::from(verdict.code()));
+        if by == Judge::History {
+            row.push(Cell::from(judged.periods));
+        }
     }
     row.push(Cell::from(judged.flag()));
     let mut reasons: Vec<String> = Vec::new();

@@ -148,6 +148,7 @@ pub(super) fn heading_words(name: &str, language: Language) -> Option<&'static s
         "history_median" => ("Own median", "自身中位数"),
         "history_z" => ("Own z", "自身 z 值"),
         "history_flag" => ("Against own history", "与自身历史相比"),
+        "history_periods" => ("Earlier periods", "历史时段数"),
         "total" => ("Total", "合计"),
         "rows" => ("Rows", "行数"),
         "largest" => ("Largest", "最大一笔"),
