@@ -9,11 +9,18 @@ use std::{env, fs};
 
 use analyst::demo::{self, DemoError, Existing};
 use analyst::jobs::batch::{self, Question};
+use analyst::jobs::database::{Database, Source};
+use analyst::meaning::query::{self, Measure, Query, Summary};
+use analyst::meaning::semantic::MetricKind;
+use analyst::time::Window;
+use analyst::warehouse::Dialect;
+use jiff::civil::date;
 use rstest::rstest;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 /// Each table with the SHA-256 of its rows in the order of their keys: whoever changes one raises `demo::VERSION`.
 const DIGESTS: [(&str, &str, &str); 10] = [
@@ -364,6 +371,81 @@ fn the_semantic_model_names_only_what_is_there() {
         "目标达成率",
     ] {
         assert!(synonyms.contains(word), "{word}");
+    }
+}
+
+/// The sample database as the analyst opens it: with its catalog, and the semantic model loaded from its file.
+async fn opened() -> Database {
+    let never = CancellationToken::new();
+    Database::open(&Source::Sample, &never)
+        .await
+        .expect("the semantic model loads without a complaint")
+}
+
+#[tokio::test]
+async fn the_semantic_model_loads_whole() {
+    let database = opened().await;
+    let model = &database.model;
+    assert_eq!(
+        (model.datasets.len(), model.relationships.len(), model.metrics.len()),
+        (10, 10, 20)
+    );
+    assert!(
+        matches!(&model.metric("net_sales").unwrap().kind, MetricKind::Derived { inputs, .. }
+        if *inputs == ["gross_sales", "returned_amount"])
+    );
+    assert!(
+        matches!(&model.metric("target_attainment").unwrap().kind, MetricKind::Ratio { denominator, .. }
+        if denominator == "sales_target")
+    );
+    assert_eq!(
+        database.data.map(|days| (days.start, days.end)),
+        Some((date(2003, 1, 1), date(2005, 12, 13)))
+    );
+}
+
+/// The metrics of the model, compiled and run for August 2005, against the facts that plain SQL gives.
+#[tokio::test]
+async fn the_metrics_of_the_model_give_the_facts() {
+    const PAIRS: [(&str, &str); 14] = [
+        ("net_sales", "net_sales"),
+        ("gross_sales", "gross_sales"),
+        ("returned_amount", "returned_amount"),
+        ("orders", "orders"),
+        ("average_order_value", "average_order_value"),
+        ("return_rate", "return_rate"),
+        ("units", "units"),
+        ("active_customers", "customers"),
+        ("cancelled_orders", "cancelled_orders"),
+        ("cancelled_value", "cancelled_value"),
+        ("cancellation_rate", "cancellation_rate"),
+        ("employee_net_sales", "employee_net_sales"),
+        ("sales_target", "target"),
+        ("target_attainment", "target_attainment"),
+    ];
+    let database = opened().await;
+    let facts: Value = serde_json::from_str(&fs::read_to_string(fixtures().join("facts.json")).unwrap()).unwrap();
+    let query = Query::Summary(Summary {
+        measures: PAIRS.map(|(metric, _)| Measure::Metric(metric.into())).to_vec(),
+        window: Some(Window {
+            start: date(2005, 8, 1),
+            end: date(2005, 9, 1),
+        }),
+        ..Summary::default()
+    });
+    let compiled = query::compile(&query, &database.model, &database.catalog, Dialect::Sqlite).unwrap();
+    let found = rows(&sample(), &compiled.sql);
+    assert_eq!(found.len(), 1);
+    for (at, (metric, fact)) in PAIRS.iter().enumerate() {
+        let found = found[0][&compiled.columns[at].name].as_f64().unwrap_or(f64::NAN);
+        let expected = facts["totals"][0][fact].as_f64().unwrap();
+        // Facts are rounded: money to cents, rates to six digits.
+        let unit = if expected.abs() < 10.0 { 1e-6 } else { 0.01 };
+        assert!(
+            (found - expected).abs() <= unit / 2.0 + 1e-9,
+            "{metric}: {found}, not {expected}\n{}",
+            compiled.sql
+        );
     }
 }
 
