@@ -253,7 +253,7 @@ fn texts(day: Date, grain: Grain, every: Every, words: Words) -> (String, Option
     }
     match (grain, every) {
         (_, Every::Years(_)) | (Grain::Year, _) => (words.year(year), None),
-        (Grain::Quarter, _) => (format!("Q{}", (month + 2) / 3), Some(words.year(year))),
+        (Grain::Quarter, _) => (format!("Q{}", month.div_ceil(3)), Some(words.year(year))),
         (Grain::Day | Grain::Week | Grain::Month, _) => (words.month(month), Some(words.year(year))),
     }
 }
