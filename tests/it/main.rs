@@ -1,6 +1,11 @@
 //! The one integration-test binary: its modules drive the real `analyst` binary and the public rooms.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod bad_input;
+mod batch;
 mod demo;
+mod headline;
+mod sakila;
 mod sql_gold;
 mod sql_guard;
+mod support;
