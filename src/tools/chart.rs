@@ -13,6 +13,7 @@ use crate::insight::chart::{
 };
 use crate::session::event::ArtifactKind;
 use crate::session::store::write_whole;
+use crate::text::Language;
 use crate::time::Grain;
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
 
@@ -171,9 +172,9 @@ impl Tool for Chart {
 fn specification(args: &Args, frame: &DataFrame, at: &Workbench) -> Result<ChartSpec, ToolError> {
     let data = match args.kind {
         ChartKind::Histogram => histogram(args, frame)?,
-        ChartKind::Scatter => scatter(args, frame)?,
+        ChartKind::Scatter => scatter(args, frame, at.language)?,
         ChartKind::Bar | ChartKind::GroupedBar | ChartKind::Line | ChartKind::MultiLine | ChartKind::Share => {
-            categories(args, frame)?
+            categories(args, frame, at.language)?
         }
     };
     let scale = match (args.kind, args.grain) {
@@ -217,14 +218,14 @@ struct ChartData {
 }
 
 /// Categories along x: one series for each column of `y`, or for each value of the `series` column.
-fn categories(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
+fn categories(args: &Args, frame: &DataFrame, language: Language) -> Result<ChartData, ToolError> {
     let Some(x) = &args.x else {
         return Err(ToolError::FixTheCall(format!(
             "chart: `x` is missing; columns: {}",
             columns(frame)
         )));
     };
-    let labels = texts(frame, x)?;
+    let labels = texts(frame, x, language)?;
     let mut categories: Vec<String> = Vec::new();
     for label in &labels {
         if !categories.contains(label) {
@@ -250,7 +251,7 @@ fn categories(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
         Some(by) => split(
             &labels,
             &categories,
-            &texts(frame, by)?,
+            &texts(frame, by, language)?,
             &numbers(frame, one(&args.y)?)?,
         ),
     };
@@ -288,7 +289,7 @@ fn histogram(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
     })
 }
 
-fn scatter(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
+fn scatter(args: &Args, frame: &DataFrame, language: Language) -> Result<ChartData, ToolError> {
     let Some(x) = &args.x else {
         return Err(ToolError::FixTheCall(format!(
             "chart: `x` is missing; columns: {}",
@@ -296,7 +297,7 @@ fn scatter(args: &Args, frame: &DataFrame) -> Result<ChartData, ToolError> {
         )));
     };
     let y = one(&args.y)?;
-    let labels = args.series.as_ref().map(|column| texts(frame, column)).transpose()?;
+    let labels = args.series.as_ref().map(|column| texts(frame, column, language)).transpose()?;
     let points = numbers(frame, x)?
         .into_iter()
         .zip(numbers(frame, y)?)
@@ -342,7 +343,8 @@ fn column<'a>(frame: &'a DataFrame, name: &str) -> Result<&'a polars::prelude::C
         .map_err(|_| ToolError::FixTheCall(format!("chart: no column `{name}`; there are {}", columns(frame))))
 }
 
-fn texts(frame: &DataFrame, name: &str) -> Result<Vec<String>, ToolError> {
+/// The column's values as words; what has no value is said to have none.
+fn texts(frame: &DataFrame, name: &str, language: Language) -> Result<Vec<String>, ToolError> {
     let column = column(frame, name)?;
     (0..column.len())
         .map(|at| {
@@ -350,7 +352,7 @@ fn texts(frame: &DataFrame, name: &str) -> Result<Vec<String>, ToolError> {
                 .get(at)
                 .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
             Ok(match value {
-                polars::prelude::AnyValue::Null => "—".to_owned(),
+                polars::prelude::AnyValue::Null => language.pick("(none)", "（无）").to_owned(),
                 polars::prelude::AnyValue::String(text) => text.to_owned(),
                 other => other.to_string(),
             })

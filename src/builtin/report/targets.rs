@@ -7,7 +7,7 @@ use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::insight::chart::ChartKind;
 use crate::insight::metrics::Derived;
-use crate::meaning::query::{Measure, Query};
+use crate::meaning::query::{Measure, OrderBy, OrderKey, Query, Summary};
 use crate::meaning::semantic::Metric;
 use crate::text::Language;
 use crate::tools::chart::{Args as ChartArgs, Drawn};
@@ -23,7 +23,14 @@ pub fn gather(case: &Case<'_>, subject: &Subject, target: &Metric) -> Progress<T
         .map(|name| Measure::Metric(name.clone()))
         .to_vec();
     let dimensions = subject.dimension().map(|by| by.dimension.clone()).into_iter().collect();
-    let query = subject.query(measures, dimensions, Some(subject.windows.current));
+    let order = measures.first().map(|measure| OrderBy {
+        key: OrderKey::Measure(measure.clone()),
+        descending: true,
+    });
+    let query = Summary {
+        order_by: order.into_iter().collect(),
+        ..subject.query(measures, dimensions, Some(subject.windows.current))
+    };
     let title = subject.language.pick("Against targets", "与目标对比");
     let rows = case.fetch("targets", title, &Query::Summary(query))?;
     let value = super::ranking::column(&rows, subject.metric())?;

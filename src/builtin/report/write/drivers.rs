@@ -40,7 +40,7 @@ fn section(subject: &Subject, breakdown: &Breakdown) -> Option<String> {
     };
     if let Some((year, window)) = breakdown.year.as_ref().zip(subject.windows.year_ago) {
         for shift in shifts(subject, year, &window) {
-            out.push(' ');
+            out.push_str(subject.language.pick(" ", ""));
             out.push_str(&shift);
         }
     }

@@ -11,6 +11,7 @@ pub use ranking::shown_label;
 
 use crate::builtin::report::{Findings, advice, quality};
 use crate::builtin::subject::Subject;
+use crate::text::{Language, is_han};
 
 /// Writes the whole answer. Every section stands on what was found and is left out where nothing was.
 pub fn report(subject: &Subject, findings: &Findings) -> String {
@@ -44,10 +45,40 @@ pub fn report(subject: &Subject, findings: &Findings) -> String {
         .flatten()
         .filter(|section| !section.is_empty())
         .collect();
-    written.join("\n\n")
+    let text = written.join("\n\n");
+    match subject.language {
+        Language::English => text,
+        Language::Chinese => spaced(&text),
+    }
+}
+
+/// Chinese text with a blank between Chinese characters and Latin letters or digits, as typesetters put it.
+fn spaced(text: &str) -> String {
+    let latin = |c: char| c.is_ascii_alphanumeric() || matches!(c, '$' | '€' | '£' | '−' | '+');
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    let mut before: Option<char> = None;
+    for c in text.chars() {
+        let joins = before.is_some_and(|before| is_han(before) && latin(c) || latin(before) && is_han(c));
+        if joins {
+            out.push(' ');
+        }
+        out.push(c);
+        before = Some(c);
+    }
+    out
 }
 
 /// A section's heading.
 fn heading(text: &str) -> String {
     format!("## {text}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_and_latin_stand_apart() {
+        assert_eq!(spaced("较2005 年 7 月，Anna居首：$3（占比为5%）"), "较 2005 年 7 月，Anna 居首：$3（占比为 5%）");
+    }
 }

@@ -14,11 +14,11 @@ pub fn write(subject: &Subject, trend: &Trend, totals: Option<&Totals>) -> Strin
     let mut out = super::heading(subject.language.pick("Trend", "趋势"));
     out.push_str(&extremes(subject, trend));
     if let Some(run) = run(subject, &trend.growth) {
-        out.push(' ');
+        out.push_str(subject.language.pick(" ", ""));
         out.push_str(&run);
     }
     if let Some(days) = totals.and_then(|totals| best_day(subject, totals)) {
-        out.push(' ');
+        out.push_str(subject.language.pick(" ", ""));
         out.push_str(&days);
     }
     if let Some(chart) = &trend.chart {
