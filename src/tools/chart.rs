@@ -297,7 +297,11 @@ fn scatter(args: &Args, frame: &DataFrame, language: Language) -> Result<ChartDa
         )));
     };
     let y = one(&args.y)?;
-    let labels = args.series.as_ref().map(|column| texts(frame, column, language)).transpose()?;
+    let labels = args
+        .series
+        .as_ref()
+        .map(|column| texts(frame, column, language))
+        .transpose()?;
     let points = numbers(frame, x)?
         .into_iter()
         .zip(numbers(frame, y)?)

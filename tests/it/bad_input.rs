@@ -8,7 +8,11 @@ use crate::support::{analyst, run, stderr};
 
 /// What a test folder holds before the command runs.
 fn prepare(folder: &Path) {
-    std::fs::write(folder.join("text.sqlite"), "this is no database, only text that is long enough to look like a file").unwrap();
+    std::fs::write(
+        folder.join("text.sqlite"),
+        "this is no database, only text that is long enough to look like a file",
+    )
+    .unwrap();
     rusqlite::Connection::open(folder.join("empty.sqlite"))
         .unwrap()
         .execute_batch("VACUUM")
@@ -57,14 +61,27 @@ fn a_question_of_a_hundred_kilobytes_is_refused_at_once() {
     let long = "sales and ".repeat(10_000);
     let output = run(folder.path(), &["ask", &long]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("100000 bytes") || stderr(&output).contains("99999 bytes"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("100000 bytes") || stderr(&output).contains("99999 bytes"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_server_that_is_not_there_is_named_after_the_retries() {
     let folder = tempfile::tempdir().unwrap();
     let output = analyst(folder.path())
-        .args(["ask", "total sales", "--model", "openai:local", "--out", "out", "--max-seconds", "3"])
+        .args([
+            "ask",
+            "total sales",
+            "--model",
+            "openai:local",
+            "--out",
+            "out",
+            "--max-seconds",
+            "3",
+        ])
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         .output()
         .unwrap();
@@ -80,7 +97,11 @@ fn what_cannot_be_read_is_said_with_suggestions() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("Atlantis"), "{text}");
-    let suggested = text.lines().skip_while(|line| !line.starts_with("Questions that")).filter(|line| line.starts_with("- ")).count();
+    let suggested = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Questions that"))
+        .filter(|line| line.starts_with("- "))
+        .count();
     assert_eq!(suggested, 3, "{text}");
 }
 
@@ -89,7 +110,16 @@ fn a_key_never_appears_in_what_is_stored_or_shown() {
     let folder = tempfile::tempdir().unwrap();
     let key = "sk-test-0123456789abcdefghijklmnopqrstuv";
     let output = analyst(folder.path())
-        .args(["ask", "total sales", "--model", "openai:local", "--out", "out", "--max-seconds", "2"])
+        .args([
+            "ask",
+            "total sales",
+            "--model",
+            "openai:local",
+            "--out",
+            "out",
+            "--max-seconds",
+            "2",
+        ])
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         .env("OPENAI_API_KEY", key)
         .output()

@@ -10,7 +10,10 @@ fn the_sample_question_file_is_answered() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/sales/questions.yaml");
     let output = run(folder.path(), &["batch", file, "--out", "out", "--jobs", "2"]);
     let results = std::fs::read_to_string(folder.path().join("out/results.jsonl")).unwrap();
-    let rows: Vec<Value> = results.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = results
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let unanswered: Vec<&Value> = rows.iter().filter(|row| row["outcome"] != "answered").collect();
     assert!(unanswered.is_empty(), "{unanswered:#?}\n{}", stderr(&output));
     assert!(rows.len() >= 20);
@@ -36,7 +39,12 @@ fn one_question_that_cannot_be_read_stops_no_other() {
     let results = std::fs::read_to_string(folder.path().join("out/results.jsonl")).unwrap();
     let outcomes: Vec<String> = results
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["outcome"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["outcome"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     assert_eq!(outcomes, ["answered", "abstained", "answered"]);
 }

@@ -14,7 +14,10 @@ fn facts() -> Value {
 }
 
 fn number(value: &Value, path: &str) -> f64 {
-    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no number at {path}"))
+    value
+        .pointer(path)
+        .and_then(Value::as_f64)
+        .unwrap_or_else(|| panic!("no number at {path}"))
 }
 
 #[test]
@@ -38,8 +41,14 @@ fn every_number_of_the_report_equals_the_facts() {
         dollars(number(totals, "/2/net_sales")),
     ));
     has(&format!("Gross sales: {}", dollars(number(totals, "/0/gross_sales"))));
-    has(&format!("Returned amount: {}", dollars(number(totals, "/0/returned_amount"))));
-    has(&format!("Average order value: {}", dollars(number(totals, "/0/average_order_value"))));
+    has(&format!(
+        "Returned amount: {}",
+        dollars(number(totals, "/0/returned_amount"))
+    ));
+    has(&format!(
+        "Average order value: {}",
+        dollars(number(totals, "/0/average_order_value"))
+    ));
     has(&format!("Orders: {}", number(totals, "/0/orders")));
     has(&format!("Cancelled orders: {}", number(totals, "/0/cancelled_orders")));
     has(&format!("August 2005 has {} days with data, July 2005 has {}", 28, 31));
@@ -56,18 +65,30 @@ fn every_number_of_the_report_equals_the_facts() {
             number(employee, "/orders"),
             change(number(employee, "/month_on_month_rate")),
         ));
-        let attained = change(number(employee, "/target_attainment")).trim_start_matches('+').to_owned();
+        let attained = change(number(employee, "/target_attainment"))
+            .trim_start_matches('+')
+            .to_owned();
         has(&format!(
             "| {name} | {} | {} | {attained} |",
             dollars(number(employee, "/net_sales")),
             dollars(number(employee, "/target")),
         ));
     }
-    has(&format!("{} (4.9% of the total) belong to no employee", dollars(number(&facts, "/unassigned/net_sales"))));
+    has(&format!(
+        "{} (4.9% of the total) belong to no employee",
+        dollars(number(&facts, "/unassigned/net_sales"))
+    ));
 
     // The outliers and why.
-    has(&format!("order `{}`, {}", facts["huge_order"]["order_id"], dollars(number(&facts, "/huge_order/order_value"))));
-    has(&format!("without it {} remain", dollars(number(&facts, "/huge_order/net_sales_without_it"))));
+    has(&format!(
+        "order `{}`, {}",
+        facts["huge_order"]["order_id"],
+        dollars(number(&facts, "/huge_order/order_value"))
+    ));
+    has(&format!(
+        "without it {} remain",
+        dollars(number(&facts, "/huge_order/net_sales_without_it"))
+    ));
     has("**Julien Moreau** is far below their own history");
     has("(robust z −3.7)");
     has("Orders went from 19 in July 2005 to 5");
@@ -90,7 +111,10 @@ fn every_number_of_the_report_equals_the_facts() {
         }
     }
     assert!(folder.path().join("out/evidence.json").exists());
-    assert_eq!(std::fs::read_to_string(folder.path().join("out/report.md")).unwrap(), text);
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("out/report.md")).unwrap(),
+        text
+    );
 }
 
 #[test]
@@ -98,7 +122,10 @@ fn the_plan_comes_first_and_every_call_ends_once() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), &["ask", QUESTION, "--events", "jsonl", "--out", "out"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let events: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let kind = |event: &Value| event["event"].as_str().unwrap().to_owned();
 
     let place = |wanted: &dyn Fn(&Value) -> bool| events.iter().position(wanted).unwrap();
@@ -132,9 +159,16 @@ fn the_plan_comes_first_and_every_call_ends_once() {
     }
     let last = lists.last().unwrap();
     assert!(last.len() >= 6);
-    assert!(last.iter().all(|item| item["status"] == "completed" || item["status"] == "cancelled"));
+    assert!(
+        last.iter()
+            .all(|item| item["status"] == "completed" || item["status"] == "cancelled")
+    );
 
-    let numbered: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).filter(|seq| *seq > 0).collect();
+    let numbered: Vec<u64> = events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .filter(|seq| *seq > 0)
+        .collect();
     assert!(numbered.windows(2).all(|pair| pair[1] == pair[0] + 1));
     let stored = std::fs::read_to_string(folder.path().join("out/timeline.jsonl")).unwrap();
     assert_eq!(stored.lines().count(), numbered.len());
@@ -165,9 +199,22 @@ fn a_chinese_question_gets_a_chinese_report() {
 #[test]
 fn a_simple_question_gets_one_query_and_no_plan() {
     let folder = tempfile::tempdir().unwrap();
-    let output = run(folder.path(), &["ask", "查一下 2005 年 8 月的总销售额", "--events", "jsonl", "--out", "out"]);
+    let output = run(
+        folder.path(),
+        &[
+            "ask",
+            "查一下 2005 年 8 月的总销售额",
+            "--events",
+            "jsonl",
+            "--out",
+            "out",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let events: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let executed = events
         .iter()
         .filter(|event| event["event"] == "tool_started" && event["tool"] == "sql_execute")

@@ -10,15 +10,26 @@ fn plain(value: f64) -> String {
 
 #[test]
 fn employee_sales_on_sakila_equal_the_gold_facts_and_name_the_trap() {
-    let (Some(database), Some(gold)) =
-        (shared("data/db/sakila.sqlite"), shared("data/gold/sakila_aug2005_employee_sales.json"))
-    else {
+    let (Some(database), Some(gold)) = (
+        shared("data/db/sakila.sqlite"),
+        shared("data/gold/sakila_aug2005_employee_sales.json"),
+    ) else {
         return;
     };
     let gold: Value = serde_json::from_str(&std::fs::read_to_string(gold).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let database = database.to_string_lossy().into_owned();
-    let output = run(folder.path(), &["ask", "analyze Aug 2005 employee sales", "--db", &database, "--out", "out"]);
+    let output = run(
+        folder.path(),
+        &[
+            "ask",
+            "analyze Aug 2005 employee sales",
+            "--db",
+            &database,
+            "--out",
+            "out",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     let has = |expected: &str| assert!(text.contains(expected), "`{expected}` is not in:\n{text}");

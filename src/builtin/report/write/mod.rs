@@ -79,6 +79,9 @@ mod tests {
 
     #[test]
     fn chinese_and_latin_stand_apart() {
-        assert_eq!(spaced("较2005 年 7 月，Anna居首：$3（占比为5%）"), "较 2005 年 7 月，Anna 居首：$3（占比为 5%）");
+        assert_eq!(
+            spaced("较2005 年 7 月，Anna居首：$3（占比为5%）"),
+            "较 2005 年 7 月，Anna 居首：$3（占比为 5%）"
+        );
     }
 }
