@@ -10,6 +10,7 @@ use crate::warehouse::fetch::{Cell, Fetched};
 use crate::warehouse::sql::CheckedSql;
 
 mod error;
+mod files;
 mod keys;
 mod mysql;
 mod postgres;
@@ -22,7 +23,7 @@ pub use error::EngineError;
 pub use mysql::MysqlEngine;
 pub use postgres::PostgresEngine;
 pub use sqlite::SqliteEngine;
-pub use target::{ServerUrl, Target, TargetError};
+pub use target::{FileSet, ServerUrl, Target, TargetError};
 
 /// How much a statement may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,10 @@ impl Engine {
         let (shown, name) = (target.to_string(), target.name());
         match target {
             Target::Sqlite(path) => Ok(Self::Sqlite(SqliteEngine::open(path).await?)),
+            Target::Files(files) => {
+                let loaded = files::load(files.paths.clone()).await?;
+                Ok(Self::Sqlite(SqliteEngine::open_loaded(loaded, &shown, &name).await?))
+            }
             Target::Postgres(url) => Ok(Self::Postgres(
                 PostgresEngine::connect(url.secret(), &shown, &name).await?,
             )),
@@ -76,7 +81,7 @@ impl Engine {
     /// The database's place, without password, for people.
     pub fn display(&self) -> String {
         match self {
-            Self::Sqlite(sqlite) => sqlite.path().display().to_string(),
+            Self::Sqlite(sqlite) => sqlite.display().to_owned(),
             Self::Postgres(postgres) => postgres.display().to_owned(),
             Self::Mysql(mysql) => mysql.display().to_owned(),
         }

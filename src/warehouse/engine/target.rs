@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::files;
+
 /// The first bytes of every SQLite file that has been written to; an empty file is a valid empty database too.
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
@@ -18,6 +20,16 @@ pub enum Target {
     Postgres(ServerUrl),
     /// MySQL or MariaDB: which of the two is known after connecting.
     Mysql(ServerUrl),
+    /// CSV and Parquet files, each of which becomes a table of a SQLite database that lives as long as the engine.
+    Files(FileSet),
+}
+
+/// Existing CSV and Parquet files, sorted by path; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSet {
+    /// As it was written: a file, a folder or a pattern.
+    pub(super) shown: String,
+    pub(super) paths: Vec<PathBuf>,
 }
 
 /// The URL of a database server, password included; only an engine may look inside.
@@ -40,8 +52,10 @@ pub enum TargetError {
     Empty,
     #[error("no such file: {}; a database is never created here, check the path", .0.display())]
     NoSuchFile(PathBuf),
-    #[error("{} is a folder, not a database file", .0.display())]
+    #[error("{} is a folder without a CSV or Parquet file in it, and no database file", .0.display())]
     IsDirectory(PathBuf),
+    #[error("no CSV or Parquet file matches {0}; check the pattern, and quote it so that the shell leaves it alone")]
+    NoMatch(String),
     #[error("{} is not a SQLite database", .0.display())]
     NotADatabase(PathBuf),
     #[error("cannot read {}: {reason}", path.display())]
@@ -54,7 +68,8 @@ pub enum TargetError {
 
 impl Target {
     /// Reads what a person wrote after `--db`: `sales.sqlite`, `sqlite:sales.sqlite`, `sqlite:///abs/sales.sqlite`,
-    /// `postgres://…`, `postgresql://…`, `mysql://…` or `mariadb://…`.
+    /// `postgres://…`, `postgresql://…`, `mysql://…`, `mariadb://…`, or CSV and Parquet files as `sales.csv`, as a
+    /// folder, or as a pattern such as `data/*.csv`.
     ///
     /// A file must exist, be readable and hold a SQLite database; servers are not contacted.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
@@ -71,18 +86,24 @@ impl Target {
             };
         }
         match text.split_once("://") {
-            None => sqlite_file(Path::new(text)),
             Some((scheme, rest)) => server(&scheme.to_ascii_lowercase(), rest, text),
+            None => match files::find(text)? {
+                Some(paths) => Ok(Self::Files(FileSet { shown: text.to_owned(), paths })),
+                None => sqlite_file(Path::new(text)),
+            },
         }
     }
 
     /// The name by which people call the database: a file's stem, or the last part of a URL's path.
     pub fn name(&self) -> String {
         match self {
-            Self::Sqlite(path) => path.file_stem().map_or_else(
-                || path.display().to_string(),
-                |stem| stem.to_string_lossy().into_owned(),
-            ),
+            Self::Sqlite(path) => stem(path),
+            // A single file is its own database; of several the folder is.
+            Self::Files(files) => match files.paths.as_slice() {
+                [only] => stem(only),
+                [first, ..] => first.parent().map(stem).filter(|name| !name.is_empty()).unwrap_or_else(|| "files".to_owned()),
+                [] => String::new(),
+            },
             Self::Postgres(url) | Self::Mysql(url) => {
                 let path = url.0.split(['?', '#']).next().unwrap_or_default();
                 path.rsplit('/')
@@ -107,6 +128,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "{}", path.display()),
+            Self::Files(files) => write!(f, "{}", files.shown),
             Self::Postgres(url) | Self::Mysql(url) => write!(f, "{}", redact(&url.0)),
         }
     }
@@ -122,6 +144,10 @@ impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ServerUrl({})", redact(&self.0))
     }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// `text` after `scheme`, whatever the case of the scheme.

@@ -16,9 +16,10 @@ mod spelling;
 mod store;
 mod typed;
 
-pub(crate) use builder::FrameBuilder;
+pub(crate) use builder::{FrameBuilder, unique_name};
 pub use exact::exact_json;
 pub use hash::content_hash;
+pub(crate) use spelling::{Look, look_of};
 pub(crate) use typed::{TypedFrame, TypedValue};
 
 /// The largest integer up to which `f64`, and so JSON numbers, hold every integer.

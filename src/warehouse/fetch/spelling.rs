@@ -2,7 +2,7 @@
 
 /// What every text value of a column has looked like so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(crate) enum Look {
     Unseen,
     Date,
     DateTime,
@@ -10,7 +10,7 @@ pub(super) enum Look {
 }
 
 /// Is this `YYYY-MM-DD`, or that followed by a time? Only the shape is looked at, and the ranges of month and day.
-pub(super) fn look_of(text: &[u8]) -> Look {
+pub(crate) fn look_of(text: &[u8]) -> Look {
     let digits =
         |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     let two = |at: usize| match text.get(at..at + 2) {

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use super::files::Loaded;
 use super::{EngineError, RunLimits};
 use crate::warehouse::catalog::{Catalog, Table};
 use crate::warehouse::fetch::{Cell, Fetched, FrameBuilder};
@@ -30,32 +32,38 @@ const ROWS_BETWEEN_LOOKS: usize = 4_096;
 #[derive(Debug, Clone)]
 pub struct SqliteEngine {
     pool: Arc<Pool>,
+    shown: String,
+    name: String,
+    /// Where the file was made for this engine alone; it goes when the last clone does.
+    _made_in: Option<Arc<TempDir>>,
 }
 
 impl SqliteEngine {
     /// Opens the file at `path`, which must exist, and reads its schema once to be sure that it is a database.
     pub async fn open(path: &Path) -> Result<Self, EngineError> {
-        let engine = Self {
-            pool: Arc::new(Pool::new(path)),
-        };
-        engine
-            .pool
-            .work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(()))
-            .await?;
-        Ok(engine)
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self { pool: Arc::new(Pool::new(path)), shown: path.display().to_string(), name, _made_in: None }.tried().await
     }
 
-    pub fn path(&self) -> &Path {
-        self.pool.path()
+    /// Opens a database that was made from files, `shown` and named so.
+    pub(super) async fn open_loaded(loaded: Loaded, shown: &str, name: &str) -> Result<Self, EngineError> {
+        let pool = Arc::new(Pool::new(&loaded.path));
+        let made_in = Some(Arc::new(loaded.dir));
+        Self { pool, shown: shown.to_owned(), name: name.to_owned(), _made_in: made_in }.tried().await
+    }
+
+    async fn tried(self) -> Result<Self, EngineError> {
+        self.pool.work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(())).await?;
+        Ok(self)
+    }
+
+    pub(super) fn display(&self) -> &str {
+        &self.shown
     }
 
     /// Reads tables, views, columns and keys.
     pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
-        let name = self
-            .path()
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let name = self.name.clone();
         let read = move |connection: &Connection, _: &Watch| introspect::read(connection, &name);
         self.pool.work(OWN_TIMEOUT, &CancellationToken::new(), read).await
     }

@@ -57,10 +57,6 @@ impl Pool {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Runs `work` on a connection, on a thread where blocking is allowed. Stops it when the time is up, when `cancel`
     /// fires, or when nobody waits for it any more; the connection can be used again afterwards.
     pub(super) async fn work<T: Send + 'static>(
