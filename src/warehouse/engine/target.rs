@@ -88,7 +88,10 @@ impl Target {
         match text.split_once("://") {
             Some((scheme, rest)) => server(&scheme.to_ascii_lowercase(), rest, text),
             None => match files::find(text)? {
-                Some(paths) => Ok(Self::Files(FileSet { shown: text.to_owned(), paths })),
+                Some(paths) => Ok(Self::Files(FileSet {
+                    shown: text.to_owned(),
+                    paths,
+                })),
                 None => sqlite_file(Path::new(text)),
             },
         }
@@ -101,7 +104,11 @@ impl Target {
             // A single file is its own database; of several the folder is.
             Self::Files(files) => match files.paths.as_slice() {
                 [only] => stem(only),
-                [first, ..] => first.parent().map(stem).filter(|name| !name.is_empty()).unwrap_or_else(|| "files".to_owned()),
+                [first, ..] => first
+                    .parent()
+                    .map(stem)
+                    .filter(|name| !name.is_empty())
+                    .unwrap_or_else(|| "files".to_owned()),
                 [] => String::new(),
             },
             Self::Postgres(url) | Self::Mysql(url) => {

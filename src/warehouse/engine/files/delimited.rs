@@ -32,13 +32,23 @@ pub(super) fn load(file: &Path, table: &str, connection: &Connection) -> Result<
     let mut guesses: Vec<Guess> = header.iter().map(|_| Guess::default()).collect();
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(words)? {
-        record.iter().zip(&mut guesses).for_each(|(field, guess)| guess.look(field));
+        record
+            .iter()
+            .zip(&mut guesses)
+            .for_each(|(field, guess)| guess.look(field));
     }
     let mut seen = HashSet::new();
     let columns = header.iter().zip(&guesses).enumerate().map(|(at, (name, guess))| {
         let name = text(name).trim().to_owned();
-        let name = if name.is_empty() { format!("column_{}", at + 1) } else { name };
-        NewColumn { name: unique_name(name, &mut seen), declared: guess.declared() }
+        let name = if name.is_empty() {
+            format!("column_{}", at + 1)
+        } else {
+            name
+        };
+        NewColumn {
+            name: unique_name(name, &mut seen),
+            declared: guess.declared(),
+        }
     });
     let insert = create(connection, table, &columns.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
     let mut insert = connection.prepare(&insert).map_err(|error| error.to_string())?;
@@ -50,7 +60,9 @@ pub(super) fn load(file: &Path, table: &str, connection: &Connection) -> Result<
             field if std::str::from_utf8(field).is_ok() => ToSqlOutput::Borrowed(ValueRef::Text(field)),
             field => ToSqlOutput::Owned(text(field).into()),
         });
-        insert.execute(params_from_iter(fields)).map_err(|error| error.to_string())?;
+        insert
+            .execute(params_from_iter(fields))
+            .map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -61,7 +73,9 @@ fn reader(file: &Path, delimiter: u8) -> Result<Reader<BufReader<File>>, String>
     let marked = opened.read_exact(&mut head).is_ok() && head == BYTE_ORDER_MARK;
     let start = if marked { BYTE_ORDER_MARK.len() as u64 } else { 0 };
     opened.seek(SeekFrom::Start(start)).map_err(|error| error.to_string())?;
-    Ok(ReaderBuilder::new().delimiter(delimiter).from_reader(BufReader::new(opened)))
+    Ok(ReaderBuilder::new()
+        .delimiter(delimiter)
+        .from_reader(BufReader::new(opened)))
 }
 
 /// A tab in `.tsv`, else the candidate that the first line has most of.
@@ -80,7 +94,11 @@ fn delimiter(file: &Path) -> std::io::Result<u8> {
         })
         .collect();
     let count = |delimiter: &u8| outside.iter().filter(|byte| *byte == delimiter).count();
-    let best = DELIMITERS.iter().rev().max_by_key(|delimiter| count(delimiter)).copied();
+    let best = DELIMITERS
+        .iter()
+        .rev()
+        .max_by_key(|delimiter| count(delimiter))
+        .copied();
     Ok(best.filter(|best| count(best) > 0).unwrap_or(b','))
 }
 
@@ -147,10 +165,16 @@ fn is_integer(field: &[u8]) -> bool {
 
 /// A number that a 64-bit float holds with all its digits.
 fn is_number(field: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(field) else { return false };
+    let Ok(text) = std::str::from_utf8(field) else {
+        return false;
+    };
     let digits = text.strip_prefix('-').unwrap_or(text);
     let mantissa = digits.split(['e', 'E']).next().unwrap_or_default();
-    let significant = mantissa.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    let significant = mantissa
+        .trim_start_matches(['0', '.'])
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .count();
     let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
     let plain = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
     plain && !is_code && significant <= FLOAT_DIGITS && text.parse::<f64>().is_ok_and(f64::is_finite)

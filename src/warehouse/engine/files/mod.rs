@@ -40,7 +40,11 @@ pub(super) fn find(text: &str) -> Result<Option<Vec<PathBuf>>, TargetError> {
     let path = Path::new(text);
     if path.is_dir() {
         let files = in_folder(path, &|path| is_table(path));
-        return if files.is_empty() { Err(TargetError::IsDirectory(path.to_owned())) } else { Ok(Some(files)) };
+        return if files.is_empty() {
+            Err(TargetError::IsDirectory(path.to_owned()))
+        } else {
+            Ok(Some(files))
+        };
     }
     if path.is_file() {
         return Ok(is_table(path).then(|| vec![path.to_owned()]));
@@ -49,24 +53,37 @@ pub(super) fn find(text: &str) -> Result<Option<Vec<PathBuf>>, TargetError> {
     if !pattern.contains(['*', '?']) {
         return Ok(None);
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let fits = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         is_table(path) && matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
     };
     let files = in_folder(folder, &fits);
-    if files.is_empty() { Err(TargetError::NoMatch(text.to_owned())) } else { Ok(Some(files)) }
+    if files.is_empty() {
+        Err(TargetError::NoMatch(text.to_owned()))
+    } else {
+        Ok(Some(files))
+    }
 }
 
 fn in_folder(folder: &Path, fits: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file() && fits(path)).collect();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file() && fits(path))
+        .collect();
     files.sort();
     files
 }
 
 fn extension(path: &Path) -> String {
-    path.extension().map(OsStr::to_string_lossy).unwrap_or_default().to_lowercase()
+    path.extension()
+        .map(OsStr::to_string_lossy)
+        .unwrap_or_default()
+        .to_lowercase()
 }
 
 fn is_table(path: &Path) -> bool {
@@ -78,7 +95,9 @@ fn is_table(path: &Path) -> bool {
 fn matches(pattern: &[char], name: &[char]) -> bool {
     match (pattern, name) {
         ([], []) => true,
-        (['*', rest @ ..], _) => matches(rest, name) || name.split_first().is_some_and(|(_, left)| matches(pattern, left)),
+        (['*', rest @ ..], _) => {
+            matches(rest, name) || name.split_first().is_some_and(|(_, left)| matches(pattern, left))
+        }
         (['?', rest @ ..], [_, left @ ..]) => matches(rest, left),
         ([one, rest @ ..], [other, left @ ..]) => one == other && matches(rest, left),
         _ => false,
@@ -111,7 +130,10 @@ fn make(paths: &[PathBuf]) -> Result<Loaded, EngineError> {
         } else {
             delimited::load(file, &table, &transaction)
         };
-        loaded.map_err(|reason| EngineError::Open { database: file.display().to_string(), reason })?;
+        loaded.map_err(|reason| EngineError::Open {
+            database: file.display().to_string(),
+            reason,
+        })?;
         transaction.commit()?;
     }
     Ok(Loaded { dir, path })
@@ -120,9 +142,17 @@ fn make(paths: &[PathBuf]) -> Result<Loaded, EngineError> {
 /// Creates `table`, and gives the statement that inserts a row into it.
 fn create(connection: &Connection, table: &str, columns: &[NewColumn]) -> Result<String, rusqlite::Error> {
     let table = quote(Dialect::Sqlite, table);
-    let defined = columns.iter().map(|column| format!("{} {}", quote(Dialect::Sqlite, &column.name), column.declared));
-    connection.execute_batch(&format!("CREATE TABLE {table} ({})", defined.collect::<Vec<_>>().join(", ")))?;
-    Ok(format!("INSERT INTO {table} VALUES ({})", vec!["?"; columns.len()].join(", ")))
+    let defined = columns
+        .iter()
+        .map(|column| format!("{} {}", quote(Dialect::Sqlite, &column.name), column.declared));
+    connection.execute_batch(&format!(
+        "CREATE TABLE {table} ({})",
+        defined.collect::<Vec<_>>().join(", ")
+    ))?;
+    Ok(format!(
+        "INSERT INTO {table} VALUES ({})",
+        vec!["?"; columns.len()].join(", ")
+    ))
 }
 
 #[cfg(test)]

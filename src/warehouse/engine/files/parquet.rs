@@ -25,13 +25,19 @@ pub(super) fn load(file: &Path, table: &str, connection: &Connection) -> Result<
     }
     let declared: Vec<&'static str> = frame.columns().iter().map(declared).collect();
     let named = frame.columns().iter().zip(&declared);
-    let columns = named.map(|(column, declared)| NewColumn { name: column.name().to_string(), declared });
+    let columns = named.map(|(column, declared)| NewColumn {
+        name: column.name().to_string(),
+        declared,
+    });
     let insert = create(connection, table, &columns.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
     let mut insert = connection.prepare(&insert).map_err(|error| error.to_string())?;
     for row in 0..frame.height() {
         let cells = frame.columns().iter().zip(&declared);
-        let values = cells.map(|(column, declared)| column.get(row).map_or(Value::Null, |value| stored(&value, declared)));
-        insert.execute(params_from_iter(values)).map_err(|error| error.to_string())?;
+        let values =
+            cells.map(|(column, declared)| column.get(row).map_or(Value::Null, |value| stored(&value, declared)));
+        insert
+            .execute(params_from_iter(values))
+            .map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -41,7 +47,11 @@ fn declared(column: &Column) -> &'static str {
         DataType::Boolean => "BOOLEAN",
         DataType::UInt64 => {
             let fits = |value: AnyValue<'_>| !matches!(value, AnyValue::UInt64(value) if i64::try_from(value).is_err());
-            if column.as_materialized_series().iter().all(fits) { "INTEGER" } else { "TEXT" }
+            if column.as_materialized_series().iter().all(fits) {
+                "INTEGER"
+            } else {
+                "TEXT"
+            }
         }
         DataType::Int128 | DataType::UInt128 => "TEXT",
         data_type if data_type.is_integer() => "INTEGER",
@@ -51,7 +61,11 @@ fn declared(column: &Column) -> &'static str {
                 AnyValue::Decimal(value, ..) => value.unsigned_abs() < EXACT_DECIMAL,
                 _ => true,
             };
-            if column.as_materialized_series().iter().all(fits) { "DECIMAL" } else { "TEXT" }
+            if column.as_materialized_series().iter().all(fits) {
+                "DECIMAL"
+            } else {
+                "TEXT"
+            }
         }
         DataType::Date => "DATE",
         DataType::Datetime(..) => "DATETIME",
@@ -84,7 +98,9 @@ fn stored(value: &AnyValue<'_>, declared: &str) -> Value {
             // What JSON numbers cannot hold comes with its type: SQLite reads the digits by the column's type, and has
             // no number for NaN.
             Json::Object(tagged) => match tagged.values().next() {
-                Some(Json::String(digits)) if declared == "DECIMAL" => digits.parse().map_or(Value::Text(digits.clone()), Value::Real),
+                Some(Json::String(digits)) if declared == "DECIMAL" => {
+                    digits.parse().map_or(Value::Text(digits.clone()), Value::Real)
+                }
                 Some(Json::String(digits)) => Value::Text(digits.clone()),
                 _ => Value::Null,
             },

@@ -42,18 +42,34 @@ impl SqliteEngine {
     /// Opens the file at `path`, which must exist, and reads its schema once to be sure that it is a database.
     pub async fn open(path: &Path) -> Result<Self, EngineError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Self { pool: Arc::new(Pool::new(path)), shown: path.display().to_string(), name, _made_in: None }.tried().await
+        Self {
+            pool: Arc::new(Pool::new(path)),
+            shown: path.display().to_string(),
+            name,
+            _made_in: None,
+        }
+        .tried()
+        .await
     }
 
     /// Opens a database that was made from files, `shown` and named so.
     pub(super) async fn open_loaded(loaded: Loaded, shown: &str, name: &str) -> Result<Self, EngineError> {
         let pool = Arc::new(Pool::new(&loaded.path));
         let made_in = Some(Arc::new(loaded.dir));
-        Self { pool, shown: shown.to_owned(), name: name.to_owned(), _made_in: made_in }.tried().await
+        Self {
+            pool,
+            shown: shown.to_owned(),
+            name: name.to_owned(),
+            _made_in: made_in,
+        }
+        .tried()
+        .await
     }
 
     async fn tried(self) -> Result<Self, EngineError> {
-        self.pool.work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(())).await?;
+        self.pool
+            .work(OWN_TIMEOUT, &CancellationToken::new(), |_, _| Ok(()))
+            .await?;
         Ok(self)
     }
 
