@@ -9,3 +9,4 @@ mod sakila;
 mod sql_gold;
 mod sql_guard;
 mod support;
+mod sql_mutants;

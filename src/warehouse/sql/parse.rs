@@ -94,7 +94,7 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
             "the statement contains the control character U+{:04X}; remove it",
             u32::from(control)
         );
-        return Err(refuse(Stage::Guard, "invisible-character", message));
+        return Err(refuse(Stage::Guard, "invalid-character", message));
     }
     let tokens = Tokenizer::new(grammar(dialect), text)
         .tokenize_with_location()
@@ -251,7 +251,7 @@ fn refuse_lookalikes(text: &str, tokens: &[TokenWithSpan], places: &Places<'_>) 
                 at.line,
                 at.column
             );
-            return Err(refuse(Stage::Guard, "invisible-character", message));
+            return Err(refuse(Stage::Guard, "invalid-character", message));
         }
     }
     Ok(())
@@ -424,10 +424,19 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
         }
         other => return Err(super::guard::not_read_only(other)),
     }
-    if matches!(first.as_str(), "explain" | "show" | "describe" | "desc") {
-        return explain_or_show(tokens, dialect);
+    let writes = words.iter().any(|t| is_word(t, &["into"]));
+    let parsed = if matches!(first.as_str(), "explain" | "show" | "describe" | "desc") {
+        explain_or_show(tokens, dialect)
+    } else {
+        parse_tokens(tokens, dialect, false).map(|query| Form::Query(Box::new(query)))
+    };
+    match parsed {
+        // Forms of INTO that the grammar does not know, such as INTO OUTFILE, still deserve their real reason.
+        Err(refusal) if refusal.stage == Stage::Parse && writes => {
+            Err(refuse(Stage::Guard, "select-into", "INTO writes the result to a table, a file or a variable; remove it"))
+        }
+        other => other,
     }
-    parse_tokens(tokens, dialect, false).map(|query| Form::Query(Box::new(query)))
 }
 
 fn is_word(token: &Token, words: &[&str]) -> bool {
@@ -446,6 +455,9 @@ fn plain_show(words: &[&Token], dialect: Dialect) -> Result<Form, Refusal> {
     }
     if words.iter().any(|t| is_word(t, &["into"])) {
         return Err(refuse(Stage::Guard, "select-into", "INTO writes; remove it"));
+    }
+    if let Some(file) = super::guard::file_in_words(words, dialect) {
+        return Err(file);
     }
     if words.len() < 2 {
         return Err(refuse(

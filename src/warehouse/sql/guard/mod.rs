@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArguments, JoinOperator, ObjectName, ObjectNamePart, PipeOperator, Query,
-    Select, Statement, TableFactor, Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArguments, Ident, JoinOperator, ObjectName, ObjectNamePart, PipeOperator, Query,
+    Select, SetExpr, Statement, TableFactor, Visit, Visitor,
 };
 use sqlparser::tokenizer::Token;
 
@@ -19,7 +19,7 @@ mod tables;
 use functions::Role;
 
 /// A pragma of SQLite or DuckDB that only reads, and whether it takes an argument.
-const PRAGMAS: [(&str, bool); 27] = [
+const PRAGMAS: [(&str, bool); 24] = [
     ("application_id", false),
     ("collation_list", false),
     ("compile_options", false),
@@ -27,7 +27,6 @@ const PRAGMAS: [(&str, bool); 27] = [
     ("database_list", false),
     ("database_size", false),
     ("encoding", false),
-    ("foreign_key_check", true),
     ("foreign_key_list", true),
     ("freelist_count", false),
     ("function_list", false),
@@ -35,12 +34,10 @@ const PRAGMAS: [(&str, bool); 27] = [
     ("index_info", true),
     ("index_list", true),
     ("index_xinfo", true),
-    ("integrity_check", true),
     ("module_list", false),
     ("page_count", false),
     ("page_size", false),
     ("pragma_list", false),
-    ("quick_check", true),
     ("schema_version", false),
     ("show_tables", false),
     ("table_info", true),
@@ -281,6 +278,27 @@ impl Guard {
         }
     }
 
+    /// `TABLE t` names its table without a table factor.
+    fn body(&mut self, body: &SetExpr) {
+        match body {
+            SetExpr::Table(table) => {
+                let parts = [&table.schema_name, &table.table_name].into_iter().flatten().cloned().collect::<Vec<_>>();
+                self.reasons.extend(tables::judge(&ObjectName::from(parts), self.dialect));
+            }
+            SetExpr::SetOperation { left, right, .. } => {
+                self.body(left);
+                self.body(right);
+            }
+            SetExpr::Select(_)
+            | SetExpr::Query(_)
+            | SetExpr::Values(_)
+            | SetExpr::Insert(_)
+            | SetExpr::Update(_)
+            | SetExpr::Delete(_)
+            | SetExpr::Merge(_) => {}
+        }
+    }
+
     fn pipe(&mut self, operator: &PipeOperator) {
         match operator {
             PipeOperator::Call { function, .. } => self.function(&function.name, 0, true),
@@ -292,6 +310,18 @@ impl Guard {
             _ => {}
         }
     }
+}
+
+/// A file that DESCRIBE or SHOW would read, on engines that take names for paths.
+pub(super) fn file_in_words(words: &[&Token], dialect: Dialect) -> Option<Refusal> {
+    let names = words.windows(2).filter_map(|pair| match pair {
+        // The pattern of LIKE is no name.
+        [Token::Word(before), Token::SingleQuotedString(_)] if before.value.to_lowercase().ends_with("like") => None,
+        [_, Token::SingleQuotedString(text)] => Some(Ident::with_quote('\'', text)),
+        [_, Token::Word(word)] => word.quote_style.map(|quote| Ident::with_quote(quote, &word.value)),
+        _ => None,
+    });
+    names.into_iter().find_map(|name| tables::judge(&ObjectName::from(vec![name]), dialect)).map(refusal)
 }
 
 fn part_name(part: &ObjectNamePart) -> Option<String> {
@@ -334,6 +364,7 @@ impl Visitor for Guard {
             self.refuse("session-settings", "FORMAT changes the shape of the reply; remove it");
         }
         query.pipe_operators.iter().for_each(|operator| self.pipe(operator));
+        self.body(&query.body);
         ControlFlow::Continue(())
     }
 

@@ -8,6 +8,7 @@ use super::super::resolve::keys::conditions;
 use super::super::resolve::model::{ColumnRef, Kind};
 use super::super::resolve::parts::{arguments, walk};
 use super::{LintLevel, Look};
+use crate::warehouse::catalog::TimeFormat;
 
 pub(super) fn look(look: &Look<'_, '_>) {
     for expr in look.expressions_and_joins() {
@@ -40,22 +41,24 @@ fn date_only(expr: &Expr) -> Option<Date> {
 }
 
 /// How sure it is that the column's values have a time of day; `None` when they have none.
+///
+/// Measured values decide; a text column whose values are points in time counts as one.
 fn has_times(look: &Look<'_, '_>, column: ColumnRef) -> Option<LintLevel> {
     let field = look.bound.field(column)?;
-    if let Some(profile) = look.profile(column)
-        && let (Some(min), Some(max)) = (&profile.min, &profile.max)
-    {
-        let times: Vec<bool> = [min, max]
-            .into_iter()
-            .chain(profile.top.iter().map(|(v, _)| v))
-            .filter_map(|v| time_of(v))
-            .collect();
-        if times.is_empty() {
-            return None;
-        }
-        return times.contains(&true).then_some(LintLevel::Error);
+    let Some(profile) = look.profile(column) else {
+        return (field.kind == Some(Kind::DateTime)).then_some(LintLevel::Warning);
+    };
+    let values = [&profile.min, &profile.max].into_iter().flatten().chain(profile.top.iter().map(|(value, _)| value));
+    let times: Vec<bool> = values.filter_map(|value| time_of(value)).collect();
+    if times.contains(&true) {
+        return Some(LintLevel::Error);
     }
-    (field.kind == Some(Kind::DateTime)).then_some(LintLevel::Warning)
+    match profile.format {
+        Some(TimeFormat::DateTime | TimeFormat::DateTimeT | TimeFormat::Varied) => Some(LintLevel::Warning),
+        Some(_) => None,
+        None if times.is_empty() && field.kind == Some(Kind::DateTime) => Some(LintLevel::Warning),
+        None => None,
+    }
 }
 
 /// Whether a date in text has a time other than midnight; `None` when it is no date.

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, Function, FunctionArguments, OneOrManyWithParens};
 
-use super::model::{Place, Shape};
+use super::model::{ColumnRef, Place, Shape};
 use super::parts::{self, Part};
 use super::{Binder, Clause};
 use crate::warehouse::Dialect;
@@ -105,10 +105,7 @@ impl<'a> Binder<'a> {
                 self.one_column(&shape, "a sub-query that stands for a value");
             }
             Part::Membership(query) => {
-                let shape = self.query(query, Place::Membership);
-                if !matches!(self.dialect, Dialect::Duckdb) {
-                    let _ = shape;
-                }
+                self.query(query, Place::Membership);
             }
         }
     }
@@ -128,6 +125,37 @@ impl<'a> Binder<'a> {
             Part::Expr(Expr::Identifier(ident)) if units && ident.quote_style.is_none() && is_unit(&ident.value) => {}
             other => self.part(other),
         });
+        if function.over.is_none() && is_aggregate(self.dialect, &name, parts::arguments(function).len()) {
+            self.outer_aggregate(expr, function);
+        }
+    }
+
+    /// An aggregate of enclosing columns alone belongs to the enclosing query, whose WHERE cannot hold it; most often the
+    /// column was meant to be one of the sub-query's own.
+    fn outer_aggregate(&mut self, expr: &'a Expr, function: &'a Function) {
+        let Some(own) = self.scopes.last().map(|s| s.block) else { return };
+        let columns: Vec<ColumnRef> =
+            super::output::columns_anywhere(&self.bound, expr).into_iter().filter(|c| c.block <= own).collect();
+        let Some(first) = columns.first().copied() else { return };
+        if columns.iter().any(|c| c.block == own) {
+            return;
+        }
+        let filtered = |s: &super::Scope| s.block == first.block && matches!(s.clause, Clause::Where | Clause::On);
+        if !self.scopes.iter().any(filtered) {
+            return;
+        }
+        let name = self.bound.field(first).map(|f| f.name.clone()).unwrap_or_default();
+        let tables: Vec<String> = self
+            .bound
+            .blocks
+            .get(own)
+            .map(|b| b.relations.iter().map(|r| format!("`{}`", r.name)).collect())
+            .unwrap_or_default();
+        let message = format!(
+            "no column `{name}` in {}; `{function}` takes it from the enclosing query, whose WHERE cannot hold an aggregate",
+            tables.join(", ")
+        );
+        self.refuse("unknown-column", message, None);
     }
 
     /// Aggregates in WHERE or inside one another, which every engine rejects.

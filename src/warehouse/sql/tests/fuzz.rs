@@ -1,1 +1,139 @@
-//! Random statements never make `check` panic.
+//! Random statements never make `check` panic, and what it accepts it accepts again.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::fixture::{SHOP, catalog};
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::Catalog;
+use crate::warehouse::sql::check;
+
+const DIALECTS: [Dialect; 8] = [
+    Dialect::Sqlite,
+    Dialect::Postgres,
+    Dialect::Mysql,
+    Dialect::Duckdb,
+    Dialect::Snowflake,
+    Dialect::Bigquery,
+    Dialect::Databricks,
+    Dialect::Clickhouse,
+];
+
+static CATALOGS: LazyLock<Vec<Catalog>> = LazyLock::new(|| DIALECTS.iter().map(|d| catalog(*d, SHOP)).collect());
+
+/// Words that statements are made of.
+const WORDS: &[&str] = &[
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "JOIN", "LEFT JOIN", "NATURAL JOIN", "CROSS JOIN", "USING",
+    "ON", "AS", "WITH", "RECURSIVE", "UNION", "UNION ALL", "EXCEPT", "INTERSECT", "DISTINCT", "VALUES", "IN", "NOT IN", "EXISTS",
+    "BETWEEN", "AND", "OR", "NOT", "NULL", "IS NULL", "CASE WHEN", "THEN", "ELSE", "END", "OVER", "PARTITION BY", "LATERAL",
+    "(", ")", "(", ")", "(", ")", ",", ",", ",", ".", "*", "*", "+", "-", "/", "=", "<", ">", "||", "::", "->", "[", "]", ";",
+    "customer", "orders", "order_item", "c", "o", "i", "id", "name", "total", "amount", "order_id", "customer_id", "placed_at",
+    "SUM", "COUNT", "AVG", "MAX", "strftime", "date_trunc", "lower", "CAST", "EXTRACT", "INTERVAL",
+    "1", "2.5", "'x'", "'2005-08-31'", "\"y\"", "`z`", "$$", "--", "/*", "*/", "@", "客户",
+];
+
+fn soup() -> impl Strategy<Value = String> {
+    proptest::collection::vec(proptest::sample::select(WORDS.to_vec()), 0..40).prop_map(|words| words.join(" "))
+}
+
+/// Expressions that are well-formed, over columns that mostly exist.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf = proptest::sample::select(vec![
+        "c.id", "c.name", "c.age", "o.total", "o.placed_at", "o.items", "total", "id", "nothing", "1", "2.5", "'x'", "'2005-08-31'",
+        "NULL", "COUNT(*)", "o.customer_id", "x.y",
+    ])
+    .prop_map(str::to_owned);
+    leaf.prop_recursive(4, 24, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), proptest::sample::select(vec!["+", "-", "*", "/", "=", "<", "<=", "AND", "OR", "||", "LIKE"]), inner.clone())
+                .prop_map(|(a, op, b)| format!("({a} {op} {b})")),
+            (proptest::sample::select(vec!["SUM", "AVG", "COUNT", "MAX", "lower", "coalesce", "round"]), inner.clone())
+                .prop_map(|(f, a)| format!("{f}({a})")),
+            inner.clone().prop_map(|a| format!("COUNT(DISTINCT {a})")),
+            inner.clone().prop_map(|a| format!("SUM({a}) OVER (PARTITION BY {a} ORDER BY {a})")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("CASE WHEN {a} THEN {b} ELSE {c} END")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a} BETWEEN {b} AND {c})")),
+            inner.clone().prop_map(|a| format!("({a} NOT IN (SELECT manager_id FROM customer WHERE id = {a}))")),
+            inner.clone().prop_map(|a| format!("(SELECT MAX(total) FROM orders q WHERE q.id = {a})")),
+            inner.prop_map(|a| format!("CAST({a} AS DATE)")),
+        ]
+    })
+}
+
+fn statement() -> impl Strategy<Value = String> {
+    let from = proptest::sample::select(vec![
+        "customer c JOIN orders o ON o.customer_id = c.id",
+        "customer c, orders o",
+        "customer c LEFT JOIN (SELECT customer_id, SUM(total) AS total FROM orders GROUP BY customer_id) o ON o.customer_id = c.id",
+        "orders o JOIN order_item i ON i.order_id = o.id JOIN customer c ON c.id = o.customer_id",
+        "customer c NATURAL JOIN orders o",
+        "orders o JOIN customer c USING (id)",
+        "(SELECT c.*, o.total FROM customer c, orders o) c, orders o",
+    ]);
+    let clauses = (
+        proptest::collection::vec(expression(), 1..4),
+        from,
+        proptest::option::of(expression()),
+        proptest::option::of(expression()),
+        proptest::option::of(expression()),
+        proptest::option::of(expression()),
+        any::<bool>(),
+    );
+    clauses.prop_map(|(items, from, filter, group, having, order, union)| {
+        let mut sql = format!("SELECT {} FROM {from}", items.join(", "));
+        for (word, expr) in [("WHERE", filter), ("GROUP BY", group), ("HAVING", having), ("ORDER BY", order)] {
+            if let Some(expr) = expr {
+                sql.push_str(&format!(" {word} {expr}"));
+            }
+        }
+        if union { format!("WITH w AS ({sql}) SELECT * FROM w UNION SELECT * FROM w LIMIT 3") } else { sql }
+    })
+}
+
+/// Checks on every engine; an accepted text is a fixed point of the check.
+fn check_everywhere(sql: &str) {
+    for (dialect, catalog) in DIALECTS.iter().zip(CATALOGS.iter()) {
+        if let Ok(checked) = check(sql, *dialect, Some(catalog)) {
+            let again = check(checked.text(), *dialect, Some(catalog)).unwrap_or_else(|r| panic!("{}: {r}", checked.text()));
+            assert_eq!(again.text(), checked.text());
+            assert_eq!(again.lints(), checked.lints());
+        }
+        let _ = check(sql, *dialect, None);
+    }
+}
+
+/// Cases per property: a few in an ordinary run; `PROPTEST_CASES` sets more for a long one.
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_text_is_survived(text in any::<String>()) {
+        check_everywhere(&text);
+    }
+
+    #[test]
+    fn any_soup_of_words_is_survived(sql in soup()) {
+        check_everywhere(&sql);
+        check_everywhere(&format!("SELECT {sql}"));
+    }
+
+    #[test]
+    fn any_query_is_survived(sql in statement()) {
+        check_everywhere(&sql);
+    }
+
+    #[test]
+    fn any_damaged_query_is_survived(sql in statement(), at in 0usize..400, cut in 0usize..6, with in "[()'\"`;*,.a-z ]{0,3}") {
+        let mut chars: Vec<char> = sql.chars().collect();
+        let start = at.min(chars.len());
+        let end = (start + cut).min(chars.len());
+        chars.splice(start..end, with.chars());
+        check_everywhere(&chars.into_iter().collect::<String>());
+    }
+}

@@ -1,1 +1,110 @@
-//! Guard cases by dialect.
+//! The guard's own cases, one file per engine: what is accepted, and with which code the rest is refused.
+
+use rstest::rstest;
+
+use crate::warehouse::Dialect;
+use crate::warehouse::sql::check;
+
+/// Reads `\n`, `\t`, `\\` and `\u{…}` as Rust does.
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('u') => {
+                let digits: String = rest.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                out.push(char::from_u32(u32::from_str_radix(&digits, 16).unwrap()).unwrap());
+            }
+            Some(other) => out.push(other),
+            None => out.push('\\'),
+        }
+    }
+    out
+}
+
+/// The lines whose verdict differs from what `check` says.
+fn wrong(dialect: Dialect, cases: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for line in cases.lines().filter(|l| !l.starts_with('#') && !l.is_empty()) {
+        let (expected, sql) = line.split_once(" |").unwrap();
+        let sql = unescape(sql.strip_prefix(' ').unwrap_or(sql));
+        let found = match check(&sql, dialect, None) {
+            Ok(_) => "accept".to_owned(),
+            Err(refusal) => refusal.reasons.first().map(|r| r.code.clone()).unwrap(),
+        };
+        if found != expected {
+            let why = check(&sql, dialect, None).err().map(|r| r.to_string()).unwrap_or_default();
+            wrong.push(format!("{dialect:?}: expected {expected}, found {found}: {sql}  {why}"));
+        }
+    }
+    wrong
+}
+
+#[rstest]
+#[case(Dialect::Sqlite, include_str!("guard_cases/sqlite.txt"))]
+#[case(Dialect::Postgres, include_str!("guard_cases/postgres.txt"))]
+#[case(Dialect::Mysql, include_str!("guard_cases/mysql.txt"))]
+#[case(Dialect::Duckdb, include_str!("guard_cases/duckdb.txt"))]
+#[case(Dialect::Snowflake, include_str!("guard_cases/snowflake.txt"))]
+#[case(Dialect::Bigquery, include_str!("guard_cases/bigquery.txt"))]
+#[case(Dialect::Databricks, include_str!("guard_cases/databricks.txt"))]
+#[case(Dialect::Clickhouse, include_str!("guard_cases/clickhouse.txt"))]
+fn each_case_gets_its_verdict(#[case] dialect: Dialect, #[case] own: &str) {
+    let mut wrong = wrong(dialect, own);
+    wrong.extend(self::wrong(dialect, include_str!("guard_cases/every.txt")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[rstest]
+fn a_statement_beyond_the_bounds_is_refused_fast(
+    #[values(Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::Duckdb, Dialect::Bigquery)] dialect: Dialect,
+) {
+    let deep = |open: &str, close: &str, n: usize| format!("SELECT {}1{}", open.repeat(n), close.repeat(n));
+    let statements = [
+        format!("SELECT '{}'", "x".repeat(2_000_000)),
+        format!("SELECT 1{}", " + 1".repeat(20_000)),
+        format!("SELECT 1{}", " OR a = 1".repeat(20_000)),
+        format!("SELECT {}1", "- ".repeat(50_000)),
+        format!("SELECT {}TRUE", "NOT ".repeat(40_000)),
+        format!("SELECT 1{}", " UNION SELECT 1".repeat(10_000)),
+        deep("(", ")", 30_000),
+        deep("(SELECT ", ")", 10_000),
+        deep("CASE WHEN ", " THEN 1 END", 8_000),
+        deep("abs(", ")", 20_000),
+        deep("[", "]", 20_000),
+        format!("SELECT * FROM {}t{}", "(".repeat(30_000), ")".repeat(30_000)),
+        format!("SELECT * FROM t{}", " JOIN t ON 1 = 1".repeat(10_000)),
+        format!("SELECT CAST(1 AS {}INT{})", "ARRAY<".repeat(10_000), ">".repeat(10_000)),
+    ];
+    for sql in statements {
+        let started = std::time::Instant::now();
+        let shown: String = sql.chars().take(40).collect();
+        assert!(check(&sql, dialect, None).is_err(), "{shown}");
+        assert!(started.elapsed().as_secs() < 5, "{shown} took {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn a_long_statement_within_bounds_is_accepted() {
+    let list = (0..20_000).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
+    assert!(check(&format!("SELECT a FROM t WHERE b IN ({list})"), Dialect::Postgres, None).is_ok());
+    let chain = format!("SELECT a FROM t WHERE b = 0{}", " OR b = 1".repeat(900));
+    assert!(check(&chain, Dialect::Postgres, None).is_ok());
+    let nested = format!("SELECT {}1{}", "(".repeat(50), ")".repeat(50));
+    assert!(check(&nested, Dialect::Postgres, None).is_ok());
+}
+
+#[rstest]
+#[case("  SELECT 1 ;  ", "SELECT 1")]
+#[case("-- note\nSELECT 1 -- end", "SELECT 1 -- end")]
+#[case("SELECT ';' ;\n-- done\n", "SELECT ';'")]
+#[case("SELECT 'é', 1;", "SELECT 'é', 1")]
+fn the_text_to_send_has_no_semicolon(#[case] sql: &str, #[case] sent: &str) {
+    assert_eq!(check(sql, Dialect::Sqlite, None).unwrap().text(), sent);
+}
