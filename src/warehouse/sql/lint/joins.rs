@@ -174,9 +174,9 @@ fn proposal(look: &Look<'_, '_>, relation: usize, with: impl Fn(usize) -> bool) 
     let table = |r: usize| look.block.relations.get(r)?.table.and_then(|t| catalog.tables.get(t));
     let own = table(relation)?;
     (0..look.block.relations.len())
-        .filter(|r| *r != relation)
+        .filter(|r| *r != relation && with(*r))
         .find_map(|other| {
-            let their = table(other)?;
+            let their = table(other).filter(|their| their.name != own.name)?;
             let (from, to, key) = own
                 .foreign_keys
                 .iter()
