@@ -28,9 +28,18 @@ fn column(name: String, data_type: DataType) -> Column {
 /// `table_0` to `table_999`, each with a key, a foreign key to the table before it, and measures, dates and texts.
 fn catalog(dialect: Dialect) -> Catalog {
     let tables = (0..TABLES).map(|i| {
-        let mut columns = vec![column("id".to_owned(), DataType::Integer), column("parent_id".to_owned(), DataType::Integer)];
+        let mut columns = vec![
+            column("id".to_owned(), DataType::Integer),
+            column("parent_id".to_owned(), DataType::Integer),
+        ];
         columns.extend((2..COLUMNS).map(|c| match c % 4 {
-            0 => column(format!("amount_{c}"), DataType::Decimal { precision: Some(12), scale: Some(2) }),
+            0 => column(
+                format!("amount_{c}"),
+                DataType::Decimal {
+                    precision: Some(12),
+                    scale: Some(2),
+                },
+            ),
             1 => column(format!("happened_at_{c}"), DataType::DateTime),
             2 => column(format!("kind_{c}"), DataType::Text),
             _ => column(format!("count_{c}"), DataType::Integer),
@@ -58,7 +67,10 @@ fn catalog(dialect: Dialect) -> Catalog {
             synonyms: Vec::new(),
         }
     });
-    Catalog { tables: tables.collect(), ..Catalog::empty(dialect, "bench") }
+    Catalog {
+        tables: tables.collect(),
+        ..Catalog::empty(dialect, "bench")
+    }
 }
 
 #[divan::bench]

@@ -8,5 +8,5 @@ mod headline;
 mod sakila;
 mod sql_gold;
 mod sql_guard;
-mod support;
 mod sql_mutants;
+mod support;

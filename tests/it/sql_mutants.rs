@@ -11,7 +11,8 @@ use analyst::warehouse::catalog::{Catalog, DataType, KeySource, Table};
 use analyst::warehouse::{Dialect, sql};
 use rusqlite::{Connection, OpenFlags};
 use sqlparser::ast::{
-    BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, SetExpr, Statement, TableFactor, Value, VisitMut,
+    VisitorMut,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -114,19 +115,34 @@ fn tokens(sql: &str) -> Vec<TokenWithSpan> {
 }
 
 fn offset(sql: &str, at: sqlparser::tokenizer::Location) -> usize {
-    let line_start: usize = sql.split_inclusive('\n').take(usize::try_from(at.line).unwrap() - 1).map(str::len).sum();
+    let line_start: usize = sql
+        .split_inclusive('\n')
+        .take(usize::try_from(at.line).unwrap() - 1)
+        .map(str::len)
+        .sum();
     let rest = &sql[line_start..];
-    line_start + rest.char_indices().nth(usize::try_from(at.column).unwrap() - 1).map_or(rest.len(), |(i, _)| i)
+    line_start
+        + rest
+            .char_indices()
+            .nth(usize::try_from(at.column).unwrap() - 1)
+            .map_or(rest.len(), |(i, _)| i)
 }
 
 /// Bare words of `sql` that `wanted` picks (with the significant tokens before and after), as byte ranges.
 fn words(sql: &str, wanted: impl Fn(&str, Option<&Token>, Option<&Token>) -> bool) -> Vec<(usize, usize)> {
-    let all: Vec<TokenWithSpan> = tokens(sql).into_iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).collect();
+    let all: Vec<TokenWithSpan> = tokens(sql)
+        .into_iter()
+        .filter(|t| !matches!(t.token, Token::Whitespace(_)))
+        .collect();
     let mut found = Vec::new();
     for (i, token) in all.iter().enumerate() {
         if let Token::Word(word) = &token.token
             && word.quote_style.is_none()
-            && wanted(&word.value, i.checked_sub(1).map(|p| &all[p].token), all.get(i + 1).map(|t| &t.token))
+            && wanted(
+                &word.value,
+                i.checked_sub(1).map(|p| &all[p].token),
+                all.get(i + 1).map(|t| &t.token),
+            )
         {
             found.push((offset(sql, token.span.start), offset(sql, token.span.end)));
         }
@@ -139,7 +155,10 @@ fn is_word(token: Option<&Token>, word: &str) -> bool {
 }
 
 fn columns(catalog: &Catalog) -> impl Iterator<Item = &str> {
-    catalog.tables.iter().flat_map(|t| t.columns.iter().map(|c| c.name.as_str()))
+    catalog
+        .tables
+        .iter()
+        .flat_map(|t| t.columns.iter().map(|c| c.name.as_str()))
 }
 
 fn has(mut names: impl Iterator<Item = impl AsRef<str>>, name: &str) -> bool {
@@ -164,18 +183,32 @@ fn misspelt_column(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mu
     let original = &gold.sql[place.0..place.1];
     let wrong = typo(original, random);
     // A slip that gives another real name, or a word with a meaning of its own, is another kind of fault.
-    if has(columns(catalog), &wrong) || word_is_keyword(&wrong) || wrong.parse::<f64>().is_ok() || wrong.eq_ignore_ascii_case(original) {
+    if has(columns(catalog), &wrong)
+        || word_is_keyword(&wrong)
+        || wrong.parse::<f64>().is_ok()
+        || wrong.eq_ignore_ascii_case(original)
+    {
         return None;
     }
-    let defined_here = words(&gold.sql, |w, before, _| is_word(before, "as") && (w.eq_ignore_ascii_case(&wrong) || w.eq_ignore_ascii_case(original)));
+    let defined_here = words(&gold.sql, |w, before, _| {
+        is_word(before, "as") && (w.eq_ignore_ascii_case(&wrong) || w.eq_ignore_ascii_case(original))
+    });
     if !defined_here.is_empty() {
         return None;
     }
-    Some(Mutant { sound: gold.sql.clone(), broken: splice(&gold.sql, place, &wrong), original: Some(original.to_owned()) })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken: splice(&gold.sql, place, &wrong),
+        original: Some(original.to_owned()),
+    })
 }
 
 fn word_is_keyword(word: &str) -> bool {
-    sqlparser::keywords::ALL_KEYWORDS.contains(&word.to_uppercase().as_str()) && !["NAME", "ID", "TYPE", "YEAR", "MONTH", "DATE", "TITLE", "LOCATION", "STATUS"].contains(&word.to_uppercase().as_str())
+    sqlparser::keywords::ALL_KEYWORDS.contains(&word.to_uppercase().as_str())
+        && ![
+            "NAME", "ID", "TYPE", "YEAR", "MONTH", "DATE", "TITLE", "LOCATION", "STATUS",
+        ]
+        .contains(&word.to_uppercase().as_str())
 }
 
 fn misspelt_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
@@ -186,36 +219,65 @@ fn misspelt_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option
     let place = *random.pick(&places)?;
     let original = gold.sql[place.0..place.1].to_owned();
     let wrong = typo(&original, random);
-    if has(names(), &wrong) || word_is_keyword(&wrong) || wrong.eq_ignore_ascii_case(&original) || !wrong.starts_with(|c: char| c.is_alphabetic()) {
+    if has(names(), &wrong)
+        || word_is_keyword(&wrong)
+        || wrong.eq_ignore_ascii_case(&original)
+        || !wrong.starts_with(|c: char| c.is_alphabetic())
+    {
         return None;
     }
-    Some(Mutant { sound: gold.sql.clone(), broken: splice(&gold.sql, place, &wrong), original: Some(original) })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken: splice(&gold.sql, place, &wrong),
+        original: Some(original),
+    })
 }
 
 /// Another table of the same database; it shows where a column is missing, which SQLite says when it prepares.
 fn wrong_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
-    let names: Vec<&str> = catalog.tables.iter().map(|t| t.name.as_str()).filter(|n| n.chars().all(|c| c.is_alphanumeric() || c == '_')).collect();
-    let places = words(&gold.sql, |word, before, _| has(names.iter(), word) && (is_word(before, "from") || is_word(before, "join")));
+    let names: Vec<&str> = catalog
+        .tables
+        .iter()
+        .map(|t| t.name.as_str())
+        .filter(|n| n.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        .collect();
+    let places = words(&gold.sql, |word, before, _| {
+        has(names.iter(), word) && (is_word(before, "from") || is_word(before, "join"))
+    });
     let place = *random.pick(&places)?;
     let original = &gold.sql[place.0..place.1];
     let other = random.pick(&names).filter(|n| !n.eq_ignore_ascii_case(original))?;
     let broken = splice(&gold.sql, place, other);
-    Some(Mutant { sound: gold.sql.clone(), broken, original: None })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken,
+        original: None,
+    })
 }
 
 fn ambiguous(gold: &Gold, _: &Catalog, random: &mut Random) -> Option<Mutant> {
     // `T1.name` → `name`; whether it is ambiguous is for SQLite to say.
-    let all: Vec<TokenWithSpan> = tokens(&gold.sql).into_iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).collect();
+    let all: Vec<TokenWithSpan> = tokens(&gold.sql)
+        .into_iter()
+        .filter(|t| !matches!(t.token, Token::Whitespace(_)))
+        .collect();
     let mut places = Vec::new();
     for window in all.windows(3) {
         if let [q, dot, name] = window
-            && matches!((&q.token, &dot.token, &name.token), (Token::Word(_), Token::Period, Token::Word(_)))
+            && matches!(
+                (&q.token, &dot.token, &name.token),
+                (Token::Word(_), Token::Period, Token::Word(_))
+            )
         {
             places.push((offset(&gold.sql, q.span.start), offset(&gold.sql, name.span.start)));
         }
     }
     let place = *random.pick(&places)?;
-    Some(Mutant { sound: gold.sql.clone(), broken: splice(&gold.sql, place, ""), original: None })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken: splice(&gold.sql, place, ""),
+        original: None,
+    })
 }
 
 fn parsed(sql: &str) -> Option<Statement> {
@@ -225,17 +287,33 @@ fn parsed(sql: &str) -> Option<Statement> {
 /// Drops the ON of one join that is a single equality.
 fn missing_join_condition(gold: &Gold, random: &mut Random) -> Option<Mutant> {
     let mut statement = parsed(&gold.sql)?;
-    let Statement::Query(query) = &mut statement else { return None };
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
+    let Statement::Query(query) = &mut statement else {
+        return None;
+    };
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return None;
+    };
     let joins = &mut select.from.first_mut()?.joins;
     let at = random.below(joins.len());
     let join = joins.get_mut(at)?;
-    let (JoinOperator::Join(constraint) | JoinOperator::Inner(constraint)) = &mut join.join_operator else { return None };
-    if !matches!(constraint, JoinConstraint::On(Expr::BinaryOp { op: BinaryOperator::Eq, .. })) {
+    let (JoinOperator::Join(constraint) | JoinOperator::Inner(constraint)) = &mut join.join_operator else {
+        return None;
+    };
+    if !matches!(
+        constraint,
+        JoinConstraint::On(Expr::BinaryOp {
+            op: BinaryOperator::Eq,
+            ..
+        })
+    ) {
         return None;
     }
     *constraint = JoinConstraint::None;
-    Some(Mutant { sound: gold.sql.clone(), broken: statement.to_string(), original: None })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken: statement.to_string(),
+        original: None,
+    })
 }
 
 /// Puts the alias `m` before the bare columns of a table.
@@ -261,71 +339,136 @@ fn fan_out(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant
         return None;
     }
     let mut statement = parsed(&gold.sql)?;
-    let Statement::Query(query) = &mut statement else { return None };
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
-    let [from] = select.from.as_mut_slice() else { return None };
+    let Statement::Query(query) = &mut statement else {
+        return None;
+    };
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return None;
+    };
+    let [from] = select.from.as_mut_slice() else {
+        return None;
+    };
     if !from.joins.is_empty() || lower.matches("select").count() > 1 {
         return None;
     }
-    let TableFactor::Table { name, alias: None, .. } = &from.relation else { return None };
-    let parent = catalog.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&name.to_string()))?;
+    let TableFactor::Table { name, alias: None, .. } = &from.relation else {
+        return None;
+    };
+    let parent = catalog
+        .tables
+        .iter()
+        .find(|t| t.name.eq_ignore_ascii_case(&name.to_string()))?;
     let children: Vec<(&Table, &analyst::warehouse::catalog::ForeignKey)> = catalog
         .tables
         .iter()
         .flat_map(|t| t.foreign_keys.iter().map(move |k| (t, k)))
-        .filter(|(t, k)| k.to_table == parent.name && k.columns.len() == 1 && t.name != parent.name && k.source == KeySource::Declared)
+        .filter(|(t, k)| {
+            k.to_table == parent.name
+                && k.columns.len() == 1
+                && t.name != parent.name
+                && k.source == KeySource::Declared
+        })
         .filter(|(t, k)| !t.is_unique(&[k.columns[0].as_str()]) && !t.primary_key.is_empty())
         .collect();
     let (child, key) = random.pick(&children)?;
     let _ = query.visit(&mut Qualify(parent));
-    let sound = statement.to_string().replacen(&format!("FROM {}", alias_free(&statement)), &format!("FROM \"{}\" AS m", parent.name), 1);
+    let sound = statement.to_string().replacen(
+        &format!("FROM {}", alias_free(&statement)),
+        &format!("FROM \"{}\" AS m", parent.name),
+        1,
+    );
     let join = format!(
         "FROM \"{}\" AS m JOIN \"{}\" AS n ON n.\"{}\" = m.\"{}\"",
         parent.name, child.name, key.columns[0], key.to_columns[0]
     );
     let broken = sound.replacen(&format!("FROM \"{}\" AS m", parent.name), &join, 1);
-    (broken != sound).then_some(Mutant { sound, broken, original: None })
+    (broken != sound).then_some(Mutant {
+        sound,
+        broken,
+        original: None,
+    })
 }
 
 /// The table of the FROM clause as the statement prints it.
 fn alias_free(statement: &Statement) -> String {
-    let Statement::Query(query) = statement else { return String::new() };
-    let SetExpr::Select(select) = query.body.as_ref() else { return String::new() };
+    let Statement::Query(query) = statement else {
+        return String::new();
+    };
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return String::new();
+    };
     select.from.first().map(|f| f.relation.to_string()).unwrap_or_default()
 }
 
 /// A half-open window over a timestamp of the table, and the BETWEEN that loses its last day.
 fn last_day(gold: &Gold, catalog: &Catalog, db: &Connection, random: &mut Random) -> Option<Mutant> {
     let statement = parsed(&gold.sql)?;
-    let Statement::Query(query) = &statement else { return None };
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    let Statement::Query(query) = &statement else {
+        return None;
+    };
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return None;
+    };
     let from = select.from.first()?;
-    let TableFactor::Table { name, alias, .. } = &from.relation else { return None };
-    let table = catalog.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&name.to_string()))?;
-    let times: Vec<&str> =
-        table.columns.iter().filter(|c| matches!(c.data_type, DataType::DateTime | DataType::DateTimeTz)).map(|c| c.name.as_str()).collect();
+    let TableFactor::Table { name, alias, .. } = &from.relation else {
+        return None;
+    };
+    let table = catalog
+        .tables
+        .iter()
+        .find(|t| t.name.eq_ignore_ascii_case(&name.to_string()))?;
+    let times: Vec<&str> = table
+        .columns
+        .iter()
+        .filter(|c| matches!(c.data_type, DataType::DateTime | DataType::DateTimeTz))
+        .map(|c| c.name.as_str())
+        .collect();
     let column = random.pick(&times)?;
-    let place = format!("\"{}\" WHERE length(\"{column}\") > 10 AND substr(\"{column}\", 12) > '00:00:00'", table.name);
-    let count: i64 = db.query_row(&format!("SELECT COUNT(*) FROM {place}"), [], |r| r.get(0)).ok()?;
+    let place = format!(
+        "\"{}\" WHERE length(\"{column}\") > 10 AND substr(\"{column}\", 12) > '00:00:00'",
+        table.name
+    );
+    let count: i64 = db
+        .query_row(&format!("SELECT COUNT(*) FROM {place}"), [], |r| r.get(0))
+        .ok()?;
     let skip = random.below(usize::try_from(count).ok()?);
-    let day: String =
-        db.query_row(&format!("SELECT substr(\"{column}\", 1, 10) FROM {place} LIMIT 1 OFFSET {skip}"), [], |r| r.get(0)).ok()?;
+    let day: String = db
+        .query_row(
+            &format!("SELECT substr(\"{column}\", 1, 10) FROM {place} LIMIT 1 OFFSET {skip}"),
+            [],
+            |r| r.get(0),
+        )
+        .ok()?;
     let end: jiff::civil::Date = day.parse().ok()?;
     let (start, next) = (end.checked_sub(jiff::Span::new().days(40)).ok()?, end.tomorrow().ok()?);
     let qualified = alias.as_ref().map_or_else(|| name.to_string(), |a| a.name.to_string());
     let with = |condition: &str| {
         let mut changed = statement.clone();
-        let Statement::Query(query) = &mut changed else { return None };
-        let SetExpr::Select(select) = query.body.as_mut() else { return None };
-        let extra = Parser::new(&SQLiteDialect {}).try_with_sql(condition).ok()?.parse_expr().ok()?;
+        let Statement::Query(query) = &mut changed else {
+            return None;
+        };
+        let SetExpr::Select(select) = query.body.as_mut() else {
+            return None;
+        };
+        let extra = Parser::new(&SQLiteDialect {})
+            .try_with_sql(condition)
+            .ok()?
+            .parse_expr()
+            .ok()?;
         select.selection = Some(match select.selection.take() {
-            Some(old) => Expr::BinaryOp { left: Box::new(Expr::Nested(Box::new(old))), op: BinaryOperator::And, right: Box::new(extra) },
+            Some(old) => Expr::BinaryOp {
+                left: Box::new(Expr::Nested(Box::new(old))),
+                op: BinaryOperator::And,
+                right: Box::new(extra),
+            },
             None => extra,
         });
         Some(changed.to_string())
     };
     Some(Mutant {
-        sound: with(&format!("{qualified}.\"{column}\" >= '{start}' AND {qualified}.\"{column}\" < '{next}'"))?,
+        sound: with(&format!(
+            "{qualified}.\"{column}\" >= '{start}' AND {qualified}.\"{column}\" < '{next}'"
+        ))?,
         broken: with(&format!("{qualified}.\"{column}\" BETWEEN '{start}' AND '{end}'"))?,
         original: None,
     })
@@ -345,8 +488,13 @@ impl VisitorMut for Retype<'_> {
         if self.done {
             return ControlFlow::Break(());
         }
-        let Expr::BinaryOp { left, op, right } = expr else { return ControlFlow::Continue(()) };
-        if !matches!(op, BinaryOperator::Eq | BinaryOperator::Lt | BinaryOperator::Gt | BinaryOperator::GtEq | BinaryOperator::LtEq) {
+        let Expr::BinaryOp { left, op, right } = expr else {
+            return ControlFlow::Continue(());
+        };
+        if !matches!(
+            op,
+            BinaryOperator::Eq | BinaryOperator::Lt | BinaryOperator::Gt | BinaryOperator::GtEq | BinaryOperator::LtEq
+        ) {
             return ControlFlow::Continue(());
         }
         let name = match left.as_ref() {
@@ -354,10 +502,14 @@ impl VisitorMut for Retype<'_> {
             Expr::CompoundIdentifier(parts) => parts.last().map(|i| i.value.to_lowercase()).unwrap_or_default(),
             _ => return ControlFlow::Continue(()),
         };
-        let (Some(kind), Expr::Value(value)) = (self.types.get(&name), right.as_mut()) else { return ControlFlow::Continue(()) };
+        let (Some(kind), Expr::Value(value)) = (self.types.get(&name), right.as_mut()) else {
+            return ControlFlow::Continue(());
+        };
         let new = match (&value.value, kind) {
             (Value::Number(..), kind) if kind.is_numeric() => Value::SingleQuotedString("many".to_owned()),
-            (Value::SingleQuotedString(_), DataType::Text) => Value::Number((self.random.below(900) + 7).to_string(), false),
+            (Value::SingleQuotedString(_), DataType::Text) => {
+                Value::Number((self.random.below(900) + 7).to_string(), false)
+            }
             _ => return ControlFlow::Continue(()),
         };
         value.value = new;
@@ -374,20 +526,35 @@ fn wrong_type(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Ran
         let table = catalog.tables.iter().find(|t| t.name == table)?;
         let kind = table.columns.iter().find(|c| c.name == column)?.data_type.clone();
         // A name with two types in one statement is left out.
-        if types.insert(column.to_lowercase(), kind.clone()).is_some_and(|old| old != kind) {
+        if types
+            .insert(column.to_lowercase(), kind.clone())
+            .is_some_and(|old| old != kind)
+        {
             types.insert(column.to_lowercase(), DataType::Json);
         }
     }
-    let mut retype = Retype { random, types, done: false };
+    let mut retype = Retype {
+        random,
+        types,
+        done: false,
+    };
     let _ = statement.visit(&mut retype);
-    retype.done.then(|| Mutant { sound: gold.sql.clone(), broken: statement.to_string(), original: None })
+    retype.done.then(|| Mutant {
+        sound: gold.sql.clone(),
+        broken: statement.to_string(),
+        original: None,
+    })
 }
 
 /// Drops GROUP BY from a query that shows its key beside an aggregate.
 fn dropped_group_by(gold: &Gold) -> Option<Mutant> {
     let mut statement = parsed(&gold.sql)?;
-    let Statement::Query(query) = &mut statement else { return None };
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
+    let Statement::Query(query) = &mut statement else {
+        return None;
+    };
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return None;
+    };
     let text = select.projection.iter().map(ToString::to_string).collect::<Vec<_>>();
     let aggregated = |s: &String| ["count(", "sum(", "avg("].iter().any(|a| s.to_lowercase().contains(a));
     if select.having.is_some() || !text.iter().any(aggregated) || text.iter().all(aggregated) {
@@ -397,7 +564,11 @@ fn dropped_group_by(gold: &Gold) -> Option<Mutant> {
         return None;
     }
     select.group_by = sqlparser::ast::GroupByExpr::Expressions(Vec::new(), Vec::new());
-    Some(Mutant { sound: gold.sql.clone(), broken: statement.to_string(), original: None })
+    Some(Mutant {
+        sound: gold.sql.clone(),
+        broken: statement.to_string(),
+        original: None,
+    })
 }
 
 /// The rows in any order, `None` when the statement fails or runs too long.
@@ -421,7 +592,8 @@ fn rows(db: &Connection, sql: &str) -> Option<Vec<String>> {
 }
 
 fn open(path: &Path) -> Connection {
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX).unwrap();
+    let db =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX).unwrap();
     db.progress_handler(INSTRUCTIONS, Some(|| true)).unwrap();
     db
 }
@@ -436,7 +608,14 @@ struct Tally {
     missed: Vec<String>,
 }
 
-fn make(kind: Kind, gold: &Gold, catalog: &Catalog, reads: &[String], db: &Connection, random: &mut Random) -> Option<Mutant> {
+fn make(
+    kind: Kind,
+    gold: &Gold,
+    catalog: &Catalog,
+    reads: &[String],
+    db: &Connection,
+    random: &mut Random,
+) -> Option<Mutant> {
     match kind {
         Kind::MisspeltColumn => misspelt_column(gold, catalog, reads, random),
         Kind::MisspeltTable => misspelt_table(gold, catalog, random),
@@ -459,32 +638,47 @@ fn counts(kind: Kind, db: &Connection, mutant: &Mutant) -> bool {
     match kind {
         // These faults show only where SQLite cannot prepare the statement; a lucky name is another, valid question.
         Kind::WrongTable => db.prepare(&mutant.broken).is_err(),
-        Kind::AmbiguousName => db.prepare(&mutant.broken).is_err_and(|e| e.to_string().contains("ambiguous")),
+        Kind::AmbiguousName => db
+            .prepare(&mutant.broken)
+            .is_err_and(|e| e.to_string().contains("ambiguous")),
         _ => rows(db, &mutant.broken) != sound,
     }
 }
 
 fn judge(tally: &mut Tally, kind: Kind, mutant: &Mutant, catalog: &Catalog) {
     tally.counted += 1;
-    let (codes, suggestion): (Vec<String>, Option<String>) = match sql::check(&mutant.broken, Dialect::Sqlite, Some(catalog)) {
-        Ok(checked) => (checked.lints().iter().map(|l| l.code.clone()).collect(), None),
-        Err(refusal) => {
-            let suggestion = refusal.reasons.first().and_then(|r| r.suggestion.clone());
-            (refusal.reasons.into_iter().map(|r| r.code).collect(), suggestion)
-        }
-    };
+    let (codes, suggestion): (Vec<String>, Option<String>) =
+        match sql::check(&mutant.broken, Dialect::Sqlite, Some(catalog)) {
+            Ok(checked) => (checked.lints().iter().map(|l| l.code.clone()).collect(), None),
+            Err(refusal) => {
+                let suggestion = refusal.reasons.first().and_then(|r| r.suggestion.clone());
+                (refusal.reasons.into_iter().map(|r| r.code).collect(), suggestion)
+            }
+        };
     if codes.iter().any(|c| kind.codes().contains(&c.as_str())) {
         tally.caught += 1;
     } else {
-        tally.missed.push(format!("{kind:?} {codes:?}\n    {}", mutant.broken.replace('\n', " ")));
+        tally
+            .missed
+            .push(format!("{kind:?} {codes:?}\n    {}", mutant.broken.replace('\n', " ")));
     }
     if let Some(original) = &mutant.original {
         tally.names += 1;
-        let bare = suggestion.as_deref().unwrap_or("").rsplit('.').next().unwrap_or("").trim_matches('"').to_owned();
+        let bare = suggestion
+            .as_deref()
+            .unwrap_or("")
+            .rsplit('.')
+            .next()
+            .unwrap_or("")
+            .trim_matches('"')
+            .to_owned();
         if bare.eq_ignore_ascii_case(original) {
             tally.first += 1;
         } else {
-            tally.missed.push(format!("{kind:?} suggested {suggestion:?} for {original}\n    {}", mutant.broken.replace('\n', " ")));
+            tally.missed.push(format!(
+                "{kind:?} suggested {suggestion:?} for {original}\n    {}",
+                mutant.broken.replace('\n', " ")
+            ));
         }
     }
 }
@@ -506,7 +700,9 @@ fn mutants_of_gold_statements_are_caught() {
             let Some(g) = random.pick(gold) else { break };
             let catalog = &catalogs[&g.db];
             let db = connections.entry(&g.db).or_insert_with(|| open(&g.db));
-            let Ok(checked) = sql::check(&g.sql, Dialect::Sqlite, Some(catalog)) else { continue };
+            let Ok(checked) = sql::check(&g.sql, Dialect::Sqlite, Some(catalog)) else {
+                continue;
+            };
             if let Some(mutant) = make(kind, g, catalog, checked.reads(), db, &mut random)
                 && seen.insert((g.db.clone(), mutant.broken.clone()))
                 && counts(kind, db, &mutant)
@@ -518,8 +714,16 @@ fn mutants_of_gold_statements_are_caught() {
     let mut missed = String::new();
     let (mut counted, mut caught, mut names, mut first) = (0, 0, 0, 0);
     for (kind, tally) in &tallies {
-        println!("{kind:?}: {} of {} caught; first suggestion right {} of {}", tally.caught, tally.counted, tally.first, tally.names);
-        (counted, caught, names, first) = (counted + tally.counted, caught + tally.caught, names + tally.names, first + tally.first);
+        println!(
+            "{kind:?}: {} of {} caught; first suggestion right {} of {}",
+            tally.caught, tally.counted, tally.first, tally.names
+        );
+        (counted, caught, names, first) = (
+            counted + tally.counted,
+            caught + tally.caught,
+            names + tally.names,
+            first + tally.first,
+        );
         missed.extend(tally.missed.iter().map(|m| format!("{m}\n")));
     }
     println!("all: {caught} of {counted} caught, first suggestion right {first} of {names}");

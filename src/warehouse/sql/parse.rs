@@ -432,9 +432,11 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
     };
     match parsed {
         // Forms of INTO that the grammar does not know, such as INTO OUTFILE, still deserve their real reason.
-        Err(refusal) if refusal.stage == Stage::Parse && writes => {
-            Err(refuse(Stage::Guard, "select-into", "INTO writes the result to a table, a file or a variable; remove it"))
-        }
+        Err(refusal) if refusal.stage == Stage::Parse && writes => Err(refuse(
+            Stage::Guard,
+            "select-into",
+            "INTO writes the result to a table, a file or a variable; remove it",
+        )),
         other => other,
     }
 }

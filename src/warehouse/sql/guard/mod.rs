@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArguments, Ident, JoinOperator, ObjectName, ObjectNamePart, PipeOperator, Query,
-    Select, SetExpr, Statement, TableFactor, Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArguments, Ident, JoinOperator, ObjectName, ObjectNamePart, PipeOperator,
+    Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor,
 };
 use sqlparser::tokenizer::Token;
 
@@ -282,8 +282,13 @@ impl Guard {
     fn body(&mut self, body: &SetExpr) {
         match body {
             SetExpr::Table(table) => {
-                let parts = [&table.schema_name, &table.table_name].into_iter().flatten().cloned().collect::<Vec<_>>();
-                self.reasons.extend(tables::judge(&ObjectName::from(parts), self.dialect));
+                let parts = [&table.schema_name, &table.table_name]
+                    .into_iter()
+                    .flatten()
+                    .cloned()
+                    .collect::<Vec<_>>();
+                self.reasons
+                    .extend(tables::judge(&ObjectName::from(parts), self.dialect));
             }
             SetExpr::SetOperation { left, right, .. } => {
                 self.body(left);
@@ -321,7 +326,10 @@ pub(super) fn file_in_words(words: &[&Token], dialect: Dialect) -> Option<Refusa
         [_, Token::Word(word)] => word.quote_style.map(|quote| Ident::with_quote(quote, &word.value)),
         _ => None,
     });
-    names.into_iter().find_map(|name| tables::judge(&ObjectName::from(vec![name]), dialect)).map(refusal)
+    names
+        .into_iter()
+        .find_map(|name| tables::judge(&ObjectName::from(vec![name]), dialect))
+        .map(refusal)
 }
 
 fn part_name(part: &ObjectNamePart) -> Option<String> {

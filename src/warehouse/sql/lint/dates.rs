@@ -48,7 +48,10 @@ fn has_times(look: &Look<'_, '_>, column: ColumnRef) -> Option<LintLevel> {
     let Some(profile) = look.profile(column) else {
         return (field.kind == Some(Kind::DateTime)).then_some(LintLevel::Warning);
     };
-    let values = [&profile.min, &profile.max].into_iter().flatten().chain(profile.top.iter().map(|(value, _)| value));
+    let values = [&profile.min, &profile.max]
+        .into_iter()
+        .flatten()
+        .chain(profile.top.iter().map(|(value, _)| value));
     let times: Vec<bool> = values.filter_map(|value| time_of(value)).collect();
     if times.contains(&true) {
         return Some(LintLevel::Error);

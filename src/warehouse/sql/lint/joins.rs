@@ -29,7 +29,13 @@ pub(super) fn look(look: &Look<'_, '_>) {
 /// Notes relations that nothing ties to the others; whether there was one.
 fn untied(look: &Look<'_, '_>, groups: &[usize]) -> bool {
     let several: Vec<usize> = look.links.undetermined_from(look.block, &[], &[]).collect();
-    let members = |wanted: usize| groups.iter().enumerate().filter(move |(_, g)| **g == wanted).map(|(r, _)| r);
+    let members = |wanted: usize| {
+        groups
+            .iter()
+            .enumerate()
+            .filter(move |(_, g)| **g == wanted)
+            .map(|(r, _)| r)
+    };
     let one_row = |group: usize| members(group).all(|m| !several.contains(&m));
     let stored = |group: usize| members(group).any(|r| look.block.relations.get(r).is_some_and(|r| r.table.is_some()));
     let main = groups.first().copied().unwrap_or(0);
@@ -43,12 +49,19 @@ fn untied(look: &Look<'_, '_>, groups: &[usize]) -> bool {
         if one_row(group) || one_row(main) || is_meant(look, relation) {
             continue;
         }
-        let (one, other) = (look.relation(members(main).next().unwrap_or(0)), look.relation(relation));
+        let (one, other) = (
+            look.relation(members(main).next().unwrap_or(0)),
+            look.relation(relation),
+        );
         let message = format!(
             "nothing joins `{other}` to `{one}`: every row of one is paired with every row of the other; add a condition, or \
              write CROSS JOIN where that is meant"
         );
-        let level = if stored(main) && stored(group) && !is_immune(look) { LintLevel::Error } else { LintLevel::Warning };
+        let level = if stored(main) && stored(group) && !is_immune(look) {
+            LintLevel::Error
+        } else {
+            LintLevel::Warning
+        };
         let proposal = proposal(look, relation, |other| groups.get(other) != Some(&group));
         look.note("missing-join-condition", level, message, proposal);
         found = true;
@@ -123,8 +136,20 @@ fn is_tie(look: &Look<'_, '_>, condition: &Expr, ties: Ties) -> bool {
     use BinaryOperator as B;
     match condition {
         Expr::Nested(inner) => is_tie(look, inner, ties),
-        Expr::BinaryOp { left, op: B::And | B::Or, right } => is_tie(look, left, ties) || is_tie(look, right, ties),
-        Expr::BinaryOp { op: B::Lt | B::LtEq | B::Gt | B::GtEq | B::NotEq, .. } | Expr::Between { .. } if ties == Ties::Equal => false,
+        Expr::BinaryOp {
+            left,
+            op: B::And | B::Or,
+            right,
+        } => is_tie(look, left, ties) || is_tie(look, right, ties),
+        Expr::BinaryOp {
+            op: B::Lt | B::LtEq | B::Gt | B::GtEq | B::NotEq,
+            ..
+        }
+        | Expr::Between { .. }
+            if ties == Ties::Equal =>
+        {
+            false
+        }
         other => {
             let (own, outer) = used(look, other);
             own.len() + usize::from(outer) > 1
@@ -134,7 +159,10 @@ fn is_tie(look: &Look<'_, '_>, condition: &Expr, ties: Ties) -> bool {
 
 /// The relations that `condition` uses, and whether it names enclosing queries.
 fn used(look: &Look<'_, '_>, condition: &Expr) -> (Vec<usize>, bool) {
-    let mut own: Vec<usize> = block_columns(look.bound, look.index, condition).iter().map(|c| c.relation).collect();
+    let mut own: Vec<usize> = block_columns(look.bound, look.index, condition)
+        .iter()
+        .map(|c| c.relation)
+        .collect();
     own.sort_unstable();
     own.dedup();
     let outer = (0..look.index).any(|b| !block_columns(look.bound, b, condition).is_empty());

@@ -133,9 +133,13 @@ impl<'a> Binder<'a> {
     /// An aggregate of enclosing columns alone belongs to the enclosing query, whose WHERE cannot hold it; most often the
     /// column was meant to be one of the sub-query's own.
     fn outer_aggregate(&mut self, expr: &'a Expr, function: &'a Function) {
-        let Some(own) = self.scopes.last().map(|s| s.block) else { return };
-        let columns: Vec<ColumnRef> =
-            super::output::columns_anywhere(&self.bound, expr).into_iter().filter(|c| c.block <= own).collect();
+        let Some(own) = self.scopes.last().map(|s| s.block) else {
+            return;
+        };
+        let columns: Vec<ColumnRef> = super::output::columns_anywhere(&self.bound, expr)
+            .into_iter()
+            .filter(|c| c.block <= own)
+            .collect();
         let Some(first) = columns.first().copied() else { return };
         if columns.iter().any(|c| c.block == own) {
             return;

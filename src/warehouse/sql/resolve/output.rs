@@ -279,7 +279,10 @@ pub(in crate::warehouse::sql) fn output_columns(bound: &Bound<'_>, block: usize)
 
 /// The columns of any block that `expr` uses.
 pub(super) fn columns_anywhere(bound: &Bound<'_>, expr: &Expr) -> Vec<ColumnRef> {
-    let mut collect = Collect { bound, columns: Vec::new() };
+    let mut collect = Collect {
+        bound,
+        columns: Vec::new(),
+    };
     let _: ControlFlow<()> = expr.visit(&mut collect);
     collect.columns
 }

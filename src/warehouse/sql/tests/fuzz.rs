@@ -24,13 +24,103 @@ static CATALOGS: LazyLock<Vec<Catalog>> = LazyLock::new(|| DIALECTS.iter().map(|
 
 /// Words that statements are made of.
 const WORDS: &[&str] = &[
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "JOIN", "LEFT JOIN", "NATURAL JOIN", "CROSS JOIN", "USING",
-    "ON", "AS", "WITH", "RECURSIVE", "UNION", "UNION ALL", "EXCEPT", "INTERSECT", "DISTINCT", "VALUES", "IN", "NOT IN", "EXISTS",
-    "BETWEEN", "AND", "OR", "NOT", "NULL", "IS NULL", "CASE WHEN", "THEN", "ELSE", "END", "OVER", "PARTITION BY", "LATERAL",
-    "(", ")", "(", ")", "(", ")", ",", ",", ",", ".", "*", "*", "+", "-", "/", "=", "<", ">", "||", "::", "->", "[", "]", ";",
-    "customer", "orders", "order_item", "c", "o", "i", "id", "name", "total", "amount", "order_id", "customer_id", "placed_at",
-    "SUM", "COUNT", "AVG", "MAX", "strftime", "date_trunc", "lower", "CAST", "EXTRACT", "INTERVAL",
-    "1", "2.5", "'x'", "'2005-08-31'", "\"y\"", "`z`", "$$", "--", "/*", "*/", "@", "客户",
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "HAVING",
+    "LIMIT",
+    "JOIN",
+    "LEFT JOIN",
+    "NATURAL JOIN",
+    "CROSS JOIN",
+    "USING",
+    "ON",
+    "AS",
+    "WITH",
+    "RECURSIVE",
+    "UNION",
+    "UNION ALL",
+    "EXCEPT",
+    "INTERSECT",
+    "DISTINCT",
+    "VALUES",
+    "IN",
+    "NOT IN",
+    "EXISTS",
+    "BETWEEN",
+    "AND",
+    "OR",
+    "NOT",
+    "NULL",
+    "IS NULL",
+    "CASE WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "OVER",
+    "PARTITION BY",
+    "LATERAL",
+    "(",
+    ")",
+    "(",
+    ")",
+    "(",
+    ")",
+    ",",
+    ",",
+    ",",
+    ".",
+    "*",
+    "*",
+    "+",
+    "-",
+    "/",
+    "=",
+    "<",
+    ">",
+    "||",
+    "::",
+    "->",
+    "[",
+    "]",
+    ";",
+    "customer",
+    "orders",
+    "order_item",
+    "c",
+    "o",
+    "i",
+    "id",
+    "name",
+    "total",
+    "amount",
+    "order_id",
+    "customer_id",
+    "placed_at",
+    "SUM",
+    "COUNT",
+    "AVG",
+    "MAX",
+    "strftime",
+    "date_trunc",
+    "lower",
+    "CAST",
+    "EXTRACT",
+    "INTERVAL",
+    "1",
+    "2.5",
+    "'x'",
+    "'2005-08-31'",
+    "\"y\"",
+    "`z`",
+    "$$",
+    "--",
+    "/*",
+    "*/",
+    "@",
+    "客户",
 ];
 
 fn soup() -> impl Strategy<Value = String> {
@@ -40,22 +130,51 @@ fn soup() -> impl Strategy<Value = String> {
 /// Expressions that are well-formed, over columns that mostly exist.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = proptest::sample::select(vec![
-        "c.id", "c.name", "c.age", "o.total", "o.placed_at", "o.items", "total", "id", "nothing", "1", "2.5", "'x'", "'2005-08-31'",
-        "NULL", "COUNT(*)", "o.customer_id", "x.y",
+        "c.id",
+        "c.name",
+        "c.age",
+        "o.total",
+        "o.placed_at",
+        "o.items",
+        "total",
+        "id",
+        "nothing",
+        "1",
+        "2.5",
+        "'x'",
+        "'2005-08-31'",
+        "NULL",
+        "COUNT(*)",
+        "o.customer_id",
+        "x.y",
     ])
     .prop_map(str::to_owned);
     leaf.prop_recursive(4, 24, 3, |inner| {
         prop_oneof![
-            (inner.clone(), proptest::sample::select(vec!["+", "-", "*", "/", "=", "<", "<=", "AND", "OR", "||", "LIKE"]), inner.clone())
+            (
+                inner.clone(),
+                proptest::sample::select(vec!["+", "-", "*", "/", "=", "<", "<=", "AND", "OR", "||", "LIKE"]),
+                inner.clone()
+            )
                 .prop_map(|(a, op, b)| format!("({a} {op} {b})")),
-            (proptest::sample::select(vec!["SUM", "AVG", "COUNT", "MAX", "lower", "coalesce", "round"]), inner.clone())
+            (
+                proptest::sample::select(vec!["SUM", "AVG", "COUNT", "MAX", "lower", "coalesce", "round"]),
+                inner.clone()
+            )
                 .prop_map(|(f, a)| format!("{f}({a})")),
             inner.clone().prop_map(|a| format!("COUNT(DISTINCT {a})")),
-            inner.clone().prop_map(|a| format!("SUM({a}) OVER (PARTITION BY {a} ORDER BY {a})")),
-            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("CASE WHEN {a} THEN {b} ELSE {c} END")),
+            inner
+                .clone()
+                .prop_map(|a| format!("SUM({a}) OVER (PARTITION BY {a} ORDER BY {a})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| format!("CASE WHEN {a} THEN {b} ELSE {c} END")),
             (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a} BETWEEN {b} AND {c})")),
-            inner.clone().prop_map(|a| format!("({a} NOT IN (SELECT manager_id FROM customer WHERE id = {a}))")),
-            inner.clone().prop_map(|a| format!("(SELECT MAX(total) FROM orders q WHERE q.id = {a})")),
+            inner
+                .clone()
+                .prop_map(|a| format!("({a} NOT IN (SELECT manager_id FROM customer WHERE id = {a}))")),
+            inner
+                .clone()
+                .prop_map(|a| format!("(SELECT MAX(total) FROM orders q WHERE q.id = {a})")),
             inner.prop_map(|a| format!("CAST({a} AS DATE)")),
         ]
     })
@@ -82,12 +201,21 @@ fn statement() -> impl Strategy<Value = String> {
     );
     clauses.prop_map(|(items, from, filter, group, having, order, union)| {
         let mut sql = format!("SELECT {} FROM {from}", items.join(", "));
-        for (word, expr) in [("WHERE", filter), ("GROUP BY", group), ("HAVING", having), ("ORDER BY", order)] {
+        for (word, expr) in [
+            ("WHERE", filter),
+            ("GROUP BY", group),
+            ("HAVING", having),
+            ("ORDER BY", order),
+        ] {
             if let Some(expr) = expr {
                 sql.push_str(&format!(" {word} {expr}"));
             }
         }
-        if union { format!("WITH w AS ({sql}) SELECT * FROM w UNION SELECT * FROM w LIMIT 3") } else { sql }
+        if union {
+            format!("WITH w AS ({sql}) SELECT * FROM w UNION SELECT * FROM w LIMIT 3")
+        } else {
+            sql
+        }
     })
 }
 
@@ -95,7 +223,8 @@ fn statement() -> impl Strategy<Value = String> {
 fn check_everywhere(sql: &str) {
     for (dialect, catalog) in DIALECTS.iter().zip(CATALOGS.iter()) {
         if let Ok(checked) = check(sql, *dialect, Some(catalog)) {
-            let again = check(checked.text(), *dialect, Some(catalog)).unwrap_or_else(|r| panic!("{}: {r}", checked.text()));
+            let again =
+                check(checked.text(), *dialect, Some(catalog)).unwrap_or_else(|r| panic!("{}: {r}", checked.text()));
             assert_eq!(again.text(), checked.text());
             assert_eq!(again.lints(), checked.lints());
         }
@@ -105,8 +234,15 @@ fn check_everywhere(sql: &str) {
 
 /// Cases per property: a few in an ordinary run; `PROPTEST_CASES` sets more for a long one.
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let cases = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(96);
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

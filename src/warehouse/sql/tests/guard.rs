@@ -39,7 +39,10 @@ fn wrong(dialect: Dialect, cases: &str) -> Vec<String> {
             Err(refusal) => refusal.reasons.first().map(|r| r.code.clone()).unwrap(),
         };
         if found != expected {
-            let why = check(&sql, dialect, None).err().map(|r| r.to_string()).unwrap_or_default();
+            let why = check(&sql, dialect, None)
+                .err()
+                .map(|r| r.to_string())
+                .unwrap_or_default();
             wrong.push(format!("{dialect:?}: expected {expected}, found {found}: {sql}  {why}"));
         }
     }
@@ -63,7 +66,14 @@ fn each_case_gets_its_verdict(#[case] dialect: Dialect, #[case] own: &str) {
 
 #[rstest]
 fn a_statement_beyond_the_bounds_is_refused_fast(
-    #[values(Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::Duckdb, Dialect::Bigquery)] dialect: Dialect,
+    #[values(
+        Dialect::Sqlite,
+        Dialect::Postgres,
+        Dialect::Mysql,
+        Dialect::Duckdb,
+        Dialect::Bigquery
+    )]
+    dialect: Dialect,
 ) {
     let deep = |open: &str, close: &str, n: usize| format!("SELECT {}1{}", open.repeat(n), close.repeat(n));
     let statements = [
