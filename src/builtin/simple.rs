@@ -1,10 +1,11 @@
 //! Questions that one query answers: a number, a ranking, a series, a comparison, a list.
 
+mod lead;
+
 use serde_json::json;
 
 use crate::builtin::case::{Case, Fetched, Progress, optional};
 use crate::builtin::show;
-use crate::builtin::subject::period_label;
 use crate::builtin::table::ReadDerived;
 use crate::insight::chart::ChartKind;
 use crate::insight::metrics::{Cell, Derived};
@@ -12,7 +13,6 @@ use crate::meaning::query::{ColumnKind, OutputColumn, Query};
 use crate::meaning::question::{Intent, Reading};
 use crate::meaning::semantic::{Additive, Direction, Metric, MetricKind, Unit, Words};
 use crate::text::Language;
-use crate::time::Window;
 use crate::tools::chart::{Args as ChartArgs, Drawn};
 use crate::tools::glossary::Explained;
 
@@ -20,12 +20,14 @@ use crate::tools::glossary::Explained;
 const MOST_ROWS: usize = 50;
 /// Fewer bars or points than these are read faster from a table.
 const FEWEST_DRAWN: usize = 3;
+/// Names that fit into one sentence.
+const MOST_NAMED: usize = 12;
 /// More groups than these make no bar chart.
 const MOST_DRAWN: usize = 40;
 
 /// Runs the reading's query and says what came back.
 pub fn answer(case: &Case<'_>, reading: &Reading, explained: &Explained) -> Progress<String> {
-    let rows = case.fetch("answer", &title(case), &reading.query)?;
+    let rows = case.fetch("answer", &title(case), &whole(&reading.query))?;
     let told = Told {
         reading,
         explained,
@@ -38,6 +40,18 @@ pub fn answer(case: &Case<'_>, reading: &Reading, explained: &Explained) -> Prog
     let chart = told.chart().map(|chart| case.draw("answer", &chart)).transpose();
     let (computed, chart) = (optional(computed)?.flatten(), optional(chart)?.flatten());
     Ok(told.text(computed.as_ref(), chart.as_ref()))
+}
+
+/// A comparison by groups keeps what belongs to no group, so that its totals are the whole.
+fn whole(query: &Query) -> Query {
+    match query {
+        Query::Summary(summary) if !summary.compare.is_empty() && !summary.dimensions.is_empty() => {
+            let mut whole = summary.clone();
+            whole.include_unassigned = true;
+            Query::Summary(whole)
+        }
+        other => other.clone(),
+    }
 }
 
 /// The question itself names the query best.
@@ -249,95 +263,6 @@ impl Told<'_> {
             out.push_str(&format!("\n\n[{}]", chart.id));
         }
         out
-    }
-
-    /// The answer in one bold sentence.
-    fn lead(&self, computed: Option<&Derived>) -> String {
-        let id = self.rows.id();
-        if let Some(derived) = computed.filter(|derived| derived.function == "compare") {
-            return self.comparison(derived);
-        }
-        let measures = self.of_kind(ColumnKind::Measure);
-        let label = self
-            .rows
-            .label()
-            .and_then(|label| self.columns().iter().find(|column| column.name == label));
-        let when = self.when();
-        let values: Vec<String> = measures
-            .iter()
-            .map(|measure| match self.language() {
-                Language::English => format!("{}: {}", self.heading(measure), self.shown(0, measure)),
-                Language::Chinese => format!("{}：{}", self.heading(measure), self.shown(0, measure)),
-            })
-            .collect();
-        let values = values.join(self.language().pick(", ", "，"));
-        match (self.rows.executed.row_count, label, self.language()) {
-            (1, None, Language::English) => {
-                let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
-                format!("**{values}**{when} [{id}]")
-            }
-            (1, None, Language::Chinese) => {
-                let when = when.map(|when| format!("（{when}）")).unwrap_or_default();
-                format!("**{values}**{when} [{id}]")
-            }
-            (_, Some(label), language) if self.wants(Intent::Rank) || self.rows.executed.row_count == 1 => {
-                let when = when
-                    .map(|when| language.pick(format!(" in {when}"), format!("（{when}）")))
-                    .unwrap_or_default();
-                format!("**{}** — {values}{when} [{id}]", self.shown(0, label))
-            }
-            (count, _, Language::English) if self.rows.executed.truncated => {
-                format!("**More than {count} rows**, of which the first are shown [{id}]")
-            }
-            (count, _, Language::Chinese) if self.rows.executed.truncated => {
-                format!("**超过 {count} 行**，仅显示前面部分 [{id}]")
-            }
-            (count, _, Language::English) => format!("**{count} rows** [{id}]"),
-            (count, _, Language::Chinese) => format!("**共 {count} 行** [{id}]"),
-        }
-    }
-
-    /// "Net sales went from $X in July 2005 to $Y in August 2005, −12.3%."
-    fn comparison(&self, derived: &Derived) -> String {
-        let measures = self.of_kind(ColumnKind::Measure);
-        let Some(measure) = measures.first() else {
-            return String::new();
-        };
-        let metric = self.metric(measure);
-        let label_of = |fact: &str| {
-            let label = derived.word(fact).unwrap_or_default();
-            self.window_named(label)
-                .map_or_else(|| label.to_owned(), |window| window.label(self.language()))
-        };
-        let value = |fact: &str| show::value(derived.number(fact), &metric);
-        let (old, new) = (label_of("old_label"), label_of("new_label"));
-        let grew = show::change(derived.number("growth"));
-        let delta = show::difference(derived.number("delta"), &metric);
-        let cited = show::cite(&[self.rows.id(), &derived.id]);
-        let name = self.heading(measure);
-        match self.language() {
-            Language::English => format!(
-                "**{name} went from {} in {old} to {} in {new}: {delta} ({grew})** {cited}",
-                value("old_total"),
-                value("new_total")
-            ),
-            Language::Chinese => format!(
-                "**{name}由{old}的 {} 变为{new}的 {}：{delta}（{grew}）** {cited}",
-                value("old_total"),
-                value("new_total")
-            ),
-        }
-    }
-
-    fn window_named(&self, label: &str) -> Option<Window> {
-        let Query::Summary(summary) = &self.reading.query else {
-            return None;
-        };
-        summary
-            .compare
-            .iter()
-            .find(|named| named.label == label || period_label(&named.window) == label)
-            .map(|named| named.window)
     }
 
     /// The rows without keys that a label stands beside.
