@@ -83,7 +83,7 @@ fn decide(messages: &[Message], can_plan: bool) -> Turn {
     let case = Case::new(&transcript, language);
     let plans = can_plan && needs_plan(transcript.question());
     let question = transcript.question();
-    let explained = case.call::<Explained>("glossary", "glossary", json!({ "question": question }));
+    let explained = case.call::<Explained>("glossary", "glossary", json!({ "question": question, "around": true }));
     let probed = case.call::<Value>("schema", "schema_probe", json!({ "search": question }));
     let (explained, found) = match (explained, probed) {
         (Ok(explained), Ok(_) | Err(Stop::Failed(_))) => {

@@ -2,7 +2,7 @@
 
 use crate::agent::run::RunOutput;
 use crate::insight::evidence::{BindInput, ChartRecord, CitedResult, Evidence, ResultRecord, bind};
-use crate::insight::metrics::Derived;
+use crate::insight::metrics::{Cell, Derived};
 use crate::insight::report::{
     ChartUsed, Definition, Ending, PlanStep, QueryUsed, ReportInput, StepState, TokensUsed, WindowUsed,
 };
@@ -14,6 +14,11 @@ use crate::text::Language;
 use crate::time::{Coverage, TimeContext, Window};
 use crate::tools::Workbench;
 use crate::tools::workbench::QueryRun;
+
+/// Rows of each result that the appendix shows.
+const SHOWN_ROWS: usize = 5;
+/// Columns of each result that the appendix shows.
+const SHOWN_COLUMNS: usize = 8;
 
 /// What the report says beside the run itself.
 pub(super) struct Frame<'a> {
@@ -128,6 +133,8 @@ fn plan(run: &RunOutput) -> Vec<PlanStep> {
 
 fn query(run: &QueryRun) -> QueryUsed {
     let accepted = run.accepted.iter().map(|code| format!("{code}: accepted"));
+    let columns: Vec<String> = run.result.columns.iter().map(|column| column.name.clone()).collect();
+    let rows = run.result.preview(SHOWN_ROWS);
     QueryUsed {
         id: run.result.id.clone(),
         title: run.title.clone(),
@@ -141,6 +148,25 @@ fn query(run: &QueryRun) -> QueryUsed {
             .map(|lint| format!("{}: {}", lint.code, lint.message))
             .chain(accepted)
             .collect(),
+        columns: columns.into_iter().take(SHOWN_COLUMNS).collect(),
+        first_rows: rows
+            .into_iter()
+            .map(|row| row.iter().take(SHOWN_COLUMNS).map(cell).collect())
+            .collect(),
+    }
+}
+
+/// A value as a result shows it, for the report's table.
+fn cell(value: &serde_json::Value) -> Cell {
+    use serde_json::Value;
+    match value {
+        Value::Object(tagged) => tagged
+            .values()
+            .next()
+            .and_then(Value::as_str)
+            .map_or(Cell::Null, Cell::from),
+        Value::Bool(flag) => Cell::from(i64::from(*flag)),
+        other => serde_json::from_value(other.clone()).unwrap_or_default(),
     }
 }
 

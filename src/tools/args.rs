@@ -26,7 +26,50 @@ pub(crate) fn schema<T: JsonSchema>() -> Value {
         object.remove("title");
         object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
+    slim(&mut schema);
     schema
+}
+
+/// Takes out what costs tokens and tells a model nothing: null among types, defaults, number formats, and enums that are
+/// spelled as one schema a value.
+fn slim(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(slim),
+        Value::Object(object) => {
+            for noise in ["default", "format", "minimum", "$comment"] {
+                object.remove(noise);
+            }
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            for several in ["oneOf", "anyOf"] {
+                let Some(Value::Array(parts)) = object.get_mut(several) else {
+                    continue;
+                };
+                parts.retain(|part| part.get("type").and_then(Value::as_str) != Some("null"));
+                let constants: Option<Vec<Value>> = parts.iter().map(|part| part.get("const").cloned()).collect();
+                let only = match parts.as_slice() {
+                    [only] => only.as_object().cloned(),
+                    _ => None,
+                };
+                if let Some(constants) = constants.filter(|constants| !constants.is_empty()) {
+                    object.remove(several);
+                    object.insert("enum".into(), Value::Array(constants));
+                } else if let Some(only) = only {
+                    object.remove(several);
+                    for (name, value) in only {
+                        object.entry(name).or_insert(value);
+                    }
+                }
+            }
+            object.values_mut().for_each(slim);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// `{sql*, title, accept_lints}`

@@ -11,6 +11,7 @@ use crate::meaning::semantic::{Dataset, Field, Metric, Model, Words};
 use crate::meaning::surroundings::{Surroundings, surroundings};
 use crate::text::Language;
 use crate::time::TimeContext;
+use crate::tools::query_compose::compose;
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
 
 /// Names that are offered beside a term that is not known.
@@ -18,7 +19,7 @@ const NEAREST: usize = 4;
 /// A name less alike than this is another name.
 const ALIKE: f64 = 0.8;
 /// Readings that the model is shown.
-const MOST_READINGS: usize = 3;
+const MOST_READINGS: usize = 2;
 
 /// What the model sends.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,6 +31,9 @@ struct Args {
     /// Single business terms, values or time phrases to look up.
     #[serde(default)]
     terms: Vec<String>,
+    /// Also give what belongs around the metric of the question: companions, target, breakdowns.
+    #[serde(default)]
+    around: bool,
 }
 
 /// What the model is told.
@@ -41,12 +45,31 @@ pub struct Explained {
     pub terms: Vec<Term>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Outcome>,
+    /// The readings in short, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<ReadingBrief>,
     /// What belongs around the first reading's metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Surroundings>,
     /// Every metric there is, by name, with its meaning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
+}
+
+/// One way to understand the question, ready to run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadingBrief {
+    /// What its words were taken to mean.
+    pub words: Vec<String>,
+    /// The typed query, for query_compose.
+    pub query: Query,
+    /// The same as checked SQL, for sql_execute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<String>,
 }
 
 /// One term with what it means here.
@@ -104,7 +127,8 @@ impl Tool for Glossary {
 
     fn description(&self) -> &'static str {
         "Says what business terms, values and time phrases mean on this database (metric definitions, fields, synonyms, \
-         date windows). With `question` it gives ranked readings of the whole question, each with a typed query."
+         date windows). With `question` it gives readings of the whole question, each with a typed query and with checked \
+         SQL that you can run as it is."
     }
 
     fn schema(&self) -> Value {
@@ -119,23 +143,52 @@ impl Tool for Glossary {
             ));
         }
         let outcome = args.question.as_deref().map(|question| understand(question, at));
-        let around = outcome.as_ref().and_then(|outcome| first_around(outcome, &at.model));
         let terms: Vec<Term> = args.terms.iter().map(|term| look_up(term, at)).collect();
         let summary = summary(outcome.as_ref(), &terms);
-        let explained = Explained {
+        let unknown = terms.iter().any(|term| term.means.is_empty());
+        let mut explained = Explained {
             time: at.time,
             terms,
-            question: outcome,
-            around,
-            metrics: at
-                .model
-                .metrics
-                .iter()
-                .filter(|metric| !metric.hidden)
-                .map(|metric| format!("{}: {}", metric.name, definition(metric, at.language)))
-                .collect(),
+            question: None,
+            readings: Vec::new(),
+            around: None,
+            metrics: if unknown { metrics(at) } else { Vec::new() },
         };
+        match outcome {
+            Some(outcome) if args.around => {
+                explained.around = first_around(&outcome, &at.model);
+                explained.question = Some(outcome);
+            }
+            Some(Outcome::Read { readings, .. }) => {
+                explained.readings = readings.into_iter().map(|reading| brief(reading, at)).collect();
+            }
+            not_read => explained.question = not_read,
+        }
         Reply::json(&explained, summary)
+    }
+}
+
+/// Every metric with its meaning.
+fn metrics(at: &Workbench) -> Vec<String> {
+    let offered = at.model.metrics.iter().filter(|metric| !metric.hidden);
+    offered
+        .map(|metric| format!("{}: {}", metric.name, definition(metric, at.language)))
+        .collect()
+}
+
+/// The reading without what only programs need, and with the SQL that answers it.
+fn brief(reading: Reading, at: &Workbench) -> ReadingBrief {
+    let sql = compose(&reading.query, at).ok().map(|composed| composed.compiled.sql);
+    ReadingBrief {
+        words: reading
+            .spans
+            .iter()
+            .map(|span| format!("{} = {}", span.text, span.means))
+            .collect(),
+        query: reading.query,
+        sql,
+        notes: reading.notes,
+        not_understood: reading.unread,
     }
 }
 

@@ -3,11 +3,14 @@
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::meaning::query::{Compiled, Query, compile};
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, sql_validate};
 use crate::warehouse::sql::{self, Lint};
+
+/// A typed query in short.
+const QUERY_SHAPE: &str = r#"As glossary gives it, e.g. {"form":"summary","measures":[{"metric":"net_sales"}],"dimensions":[{"entity":{"dataset":"employees"}}],"window":{"start":"2005-08-01","end":"2005-09-01"},"order_by":[{"key":{"measure":{"metric":"net_sales"}},"descending":true}],"limit":{"count":5}}. Other dimensions: {"field":{"field":"customers.country"}}, {"time":{"grain":"month"}}; filter: {"compare":{"field":"customers.country","operator":"=","value":"France"}}, {"and":[…]}; compare: [{"label":"2005-07","window":{…}}]."#;
 
 /// What the model sends.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,20 +44,34 @@ impl Tool for QueryCompose {
          database: joins by keys, no fan-out, metric definitions applied. Run the returned `sql` with sql_execute."
     }
 
+    /// The shape in one example: the whole schema of a typed query is longer than all other tools together, and
+    /// what it takes is what `glossary` gives. It stands in full in `docs/schemas/query.json`.
     fn schema(&self) -> Value {
-        args::schema::<Args>()
+        json!({
+            "type": "object",
+            "required": ["query"],
+            "properties": {
+                "query": {"type": "object", "description": QUERY_SHAPE},
+            },
+        })
     }
 
     async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
         let args: Args = args::parse(self.name(), call.arguments)?;
-        let dialect = at.engine.dialect();
-        let compiled = compile(&args.query, &at.model, &at.catalog, dialect)
-            .map_err(|error| ToolError::FixTheCall(format!("query_compose: {error}")))?;
-        let checked =
-            sql::check(&compiled.sql, dialect, Some(&at.catalog)).map_err(|refusal| sql_validate::advice(&refusal))?;
-        at.remember_composed(checked.text(), &args.query, &compiled);
-        let lints = checked.lints().to_vec();
-        let summary = format!("{} columns", compiled.columns.len());
-        Reply::json(&Composed { compiled, lints }, summary)
+        let composed = compose(&args.query, at)?;
+        let summary = format!("{} columns", composed.compiled.columns.len());
+        Reply::json(&composed, summary)
     }
+}
+
+/// Compiles and checks `query`, and remembers what its SQL was made from.
+pub(super) fn compose(query: &Query, at: &Workbench) -> Result<Composed, ToolError> {
+    let dialect = at.engine.dialect();
+    let compiled = compile(query, &at.model, &at.catalog, dialect)
+        .map_err(|error| ToolError::FixTheCall(format!("query_compose: {error}")))?;
+    let checked =
+        sql::check(&compiled.sql, dialect, Some(&at.catalog)).map_err(|refusal| sql_validate::advice(&refusal))?;
+    at.remember_composed(checked.text(), query, &compiled);
+    let lints = checked.lints().to_vec();
+    Ok(Composed { compiled, lints })
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::insight::evidence::Evidence;
-use crate::insight::metrics::Derived;
+use crate::insight::metrics::{Cell, Derived};
 use crate::text::Language;
 
 mod body;
@@ -160,7 +160,7 @@ pub struct Definition {
 }
 
 /// A query that ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryUsed {
     pub id: String,
     /// What it asks, in a few words.
@@ -174,6 +174,12 @@ pub struct QueryUsed {
     /// Lints that were accepted or are mere warnings, as `code: message`.
     #[serde(default)]
     pub lints: Vec<String>,
+    /// Names of the result's columns, where rows are shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Its first rows, so that a reader sees what the answer rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first_rows: Vec<Vec<Cell>>,
 }
 
 /// A chart that was drawn.

@@ -96,6 +96,8 @@ fn input(language: Language, answer: &str) -> ReportInput {
             truncated: false,
             elapsed_ms: None,
             lints: vec!["limit-without-order: rows may come in any order".to_owned()],
+            columns: vec![],
+            first_rows: vec![],
         }],
         derived,
         charts: vec![
