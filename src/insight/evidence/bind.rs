@@ -148,7 +148,7 @@ fn find(wanted: &Wanted, unit: &Unit, tables: &Tables<'_>, cited_only: bool) -> 
     (Source::Unverified, Strength::None)
 }
 
-/// The best place among the tables: a cell whose row the sentence names, else a fact, a row count, any cell, a column's sum.
+/// The best place among the tables: a cell whose row the sentence names, else a fact, a row count, any cell.
 fn in_tables(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
     let found: Vec<(&Table<'_>, Vec<Place>)> = tables
         .iter()
