@@ -1,19 +1,12 @@
 //! Binding: for each number of an answer, the cell, count or formula that it equals.
 
+use super::formula::formula;
 use super::prose::{Mention, Prose, Unit};
 use super::table::{Place, Table, Wanted};
-use super::{BindInput, CellRef, Counts, EVIDENCE_VERSION, Evidence, Figure, Operation, Source, Strength};
+use super::{BindInput, Counts, EVIDENCE_VERSION, Evidence, Figure, Source, Strength};
 
 /// Equal cells that are looked at to find the one whose row the sentence names.
 const CANDIDATES: usize = 256;
-/// Larger tables are lists, and nobody subtracts two of their cells in a sentence.
-const MOST_ROWS_OF_FORMULAS: usize = 500;
-/// With so few rows a sentence about two of them need not name them.
-const ROWS_WITHOUT_NAMES: usize = 2;
-/// Two digits are equal to some ratio of many cells by chance too often.
-const DIGITS_OF_FORMULAS: i32 = 3;
-/// With so few pairs of cells two digits are enough.
-const FEW_PAIRS: usize = 12;
 /// In a run with more tables than this, a short number is in one of them by chance.
 const FEW_TABLES: usize = 2;
 /// A number with fewer digits is short.
@@ -22,8 +15,8 @@ const DIGITS_OF_LONG_NUMBERS: i32 = 3;
 /// Binds every number of `input.answer`.
 ///
 /// What is cited in the number's own sentence, bullet or table comes first, then what its paragraph cites, then every
-/// table of the run. Sums, differences and ratios of two cells are tried in the first two only, and only between rows that
-/// the sentence names, since among many cells some pair always fits.
+/// table of the run. Sums, differences and ratios of two cells are tried in the first two only, and only between cells that
+/// the sentence states or whose rows it names, since among many cells some pair always fits.
 /// Years, and numbers that the text asks for ("top 5"), are figures only if a table cited beside them has them.
 pub fn bind(input: BindInput<'_>) -> Evidence {
     let tables = Tables::new(&input);
@@ -252,98 +245,6 @@ fn fact(table: &Table<'_>, wanted: &Wanted) -> Option<Source> {
     Some(Source::Fact {
         derived: table.id.to_owned(),
         name: fact.name.clone(),
-    })
-}
-
-/// Two cells of one row, or two rows of one column, of which the sentence names the rows.
-fn formula(tables: &[&Table<'_>], wanted: &Wanted, unit: &Unit) -> Option<Source> {
-    let digits = wanted.significant_digits();
-    if digits < DIGITS_OF_FORMULAS - 1 {
-        return None;
-    }
-    tables.iter().find_map(|table| {
-        if table.rows() > MOST_ROWS_OF_FORMULAS {
-            return None;
-        }
-        let named: Vec<usize> = if table.rows() <= ROWS_WITHOUT_NAMES {
-            (0..table.rows()).collect()
-        } else {
-            (0..table.rows())
-                .filter(|row| table.names_row_in(*row, &unit.words))
-                .collect()
-        };
-        let columns: Vec<usize> = table.numeric_columns().collect();
-        let pairs_of = |count: usize| count * count.saturating_sub(1);
-        let count = columns.len() * pairs_of(named.len()) + named.len() * pairs_of(columns.len());
-        if digits < DIGITS_OF_FORMULAS && count > FEW_PAIRS {
-            return None;
-        }
-        let down = columns.iter().flat_map(|column| {
-            pairs(&named).map(|(left, right)| {
-                (
-                    Place {
-                        row: left,
-                        column: *column,
-                    },
-                    Place {
-                        row: right,
-                        column: *column,
-                    },
-                )
-            })
-        });
-        let across = named.iter().flat_map(|row| {
-            pairs(&columns).map(|(left, right)| {
-                (
-                    Place {
-                        row: *row,
-                        column: left,
-                    },
-                    Place {
-                        row: *row,
-                        column: right,
-                    },
-                )
-            })
-        });
-        down.chain(across)
-            .find_map(|(left, right)| operation(table, wanted, left, right))
-    })
-}
-
-/// All ordered pairs of two different members.
-fn pairs(members: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-    members.iter().flat_map(move |left| {
-        members
-            .iter()
-            .filter(move |right| *right != left)
-            .map(move |right| (*left, *right))
-    })
-}
-
-fn operation(table: &Table<'_>, wanted: &Wanted, left: Place, right: Place) -> Option<Source> {
-    let (a, b) = (table.number(left)?, table.number(right)?);
-    // A difference of two percentages is in percentage points, so percent signs are allowed there too.
-    let operation = if wanted.is(a - b) {
-        Operation::Difference
-    } else if !wanted.is_percent() && wanted.is(a + b) {
-        Operation::Sum
-    } else if b != 0.0 && wanted.is_ratio(a / b) {
-        Operation::Ratio
-    } else if b > 0.0 && wanted.is_percent() && wanted.is_ratio(a / b - 1.0) {
-        Operation::Change
-    } else {
-        return None;
-    };
-    let reference = |place: Place| CellRef {
-        row: place.row,
-        column: table.columns.get(place.column).cloned().unwrap_or_default(),
-    };
-    Some(Source::Formula {
-        of: table.id.to_owned(),
-        operation,
-        left: reference(left),
-        right: reference(right),
     })
 }
 

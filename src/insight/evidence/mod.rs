@@ -8,6 +8,7 @@ use crate::insight::metrics::Derived;
 
 mod bind;
 mod blank;
+mod formula;
 mod mark;
 mod prose;
 mod table;

@@ -35,6 +35,8 @@ pub(super) struct Unit {
     pub(super) citations: Vec<String>,
     /// Ids cited in the same paragraph.
     pub(super) around: Vec<String>,
+    /// Its numbers, in order.
+    pub(super) numerals: Vec<Numeral>,
 }
 
 /// The answer, taken apart.
@@ -95,6 +97,7 @@ impl Prose {
                 words: text.to_lowercase(),
                 citations,
                 around: around.to_vec(),
+                numerals: Vec::new(),
             });
         }
         for numeral in numerals(&blanked) {
@@ -108,6 +111,9 @@ impl Prose {
                 let before = before.trim_end().to_lowercase();
                 ASKED_FOR.iter().any(|word| ends_with_word(&before, word))
             };
+            if let Some(unit) = self.units.get_mut(first_unit + offset) {
+                unit.numerals.push(numeral.clone());
+            }
             self.mentions.push(Mention {
                 text: block
                     .text

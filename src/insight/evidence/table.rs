@@ -5,6 +5,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use crate::insight::metrics::{Cell, Derived, Fact, number_of_text, text_of};
 use crate::text::Numeral;
+use crate::time::month_name;
 
 /// Rounding noise of `f64`, relative to the number.
 const NOISE: f64 = 1e-9;
@@ -176,7 +177,10 @@ impl<'a> Table<'a> {
 
     /// Is one of the row's names in `words` (which are in lower case)?
     pub(super) fn names_row_in(&self, row: usize, words: &str) -> bool {
-        self.has_name(row, |name| contains_name(words, &name.to_lowercase()))
+        self.has_name(row, |name| {
+            contains_name(words, &name.to_lowercase())
+                || spoken_month(name).iter().any(|spoken| contains_name(words, spoken))
+        })
     }
 
     /// Does a name of the table that is in `words` hold the digits of `number` ("57" in "57 Chevy")?
@@ -217,6 +221,25 @@ fn contains_name(words: &str, name: &str) -> bool {
     })
 }
 
+/// How prose names the month `2005-08`, in lower case; empty for other names.
+fn spoken_month(name: &str) -> Vec<String> {
+    let parts = name
+        .split_once('-')
+        .filter(|(year, month)| year.len() == 4 && month.len() == 2);
+    let numbers = parts.and_then(|(year, month)| Some((year.parse::<i16>().ok()?, month.parse::<i8>().ok()?)));
+    let Some((year, month)) = numbers.filter(|(_, month)| (1..=12).contains(month)) else {
+        return Vec::new();
+    };
+    let long = month_name(month).to_lowercase();
+    let short: String = long.chars().take(3).collect();
+    vec![
+        format!("{long} {year}"),
+        format!("{short} {year}"),
+        format!("{year} 年 {month} 月"),
+        format!("{year}年{month}月"),
+    ]
+}
+
 /// A column's numbers, NaN for nulls; empty when it holds none.
 fn numbers(series: &Series) -> Vec<f64> {
     let dtype = series.dtype();
@@ -242,7 +265,7 @@ fn numbers(series: &Series) -> Vec<f64> {
 }
 
 /// The number that prose means, as the interval of values that are written so.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Wanted {
     value: f64,
     half_step: f64,

@@ -165,6 +165,31 @@ fn of_equal_cells_the_one_whose_row_is_named_is_taken() {
     assert_eq!(describe(&bind(input).figures[0]), "q1[1].orders");
 }
 
+#[rstest]
+#[case("Orders: 1,026 (July 2005 1,154 [q1]), −11.1%", "q1 Change 2.orders 1.orders")]
+#[case(
+    "In July 2005 there were 128 more than in August 2005 [q1]",
+    "q1 Difference 1.orders 2.orders"
+)]
+#[case("2005 年 7 月比 2005 年 8 月多 128 [q1]", "q1 Difference 1.orders 2.orders")]
+#[case("they fell by 11.1% [q1]", "?")]
+fn a_formula_needs_its_cells_stated_or_named(#[case] answer: &str, #[case] expected: &str) {
+    let frame = df!("period" => ["2004-08", "2005-07", "2005-08"], "orders" => [900, 1154, 1026]).unwrap();
+    let record = record("q1", 3);
+    let results = [CitedResult {
+        record: &record,
+        frame: &frame,
+    }];
+    let evidence = bind(BindInput {
+        question: "",
+        answer,
+        results: &results,
+        derived: &[],
+        charts: &[],
+    });
+    assert_eq!(evidence.figures.last().map(describe).as_deref(), Some(expected));
+}
+
 #[test]
 fn digits_inside_a_name_from_the_data_are_no_figure() {
     let frame = df!("product" => ["57 Chevy", "Boeing 747"], "sales" => [900.5, 800.25]).unwrap();

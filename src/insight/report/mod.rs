@@ -43,6 +43,22 @@ pub fn render(input: &ReportInput) -> Result<String, ReportError> {
     Ok(tidy(&rendered))
 }
 
+/// `report` without the link targets at its end, which are for renderers and mere noise on a terminal.
+pub fn for_terminal(report: &str) -> &str {
+    let mut rest = report.trim_end();
+    while let Some((before, last)) = rest.rsplit_once('\n') {
+        let is_target = last.starts_with('[')
+            && last
+                .split_once("]: #")
+                .is_some_and(|(id, target)| id.get(1..) == Some(target));
+        if !is_target {
+            break;
+        }
+        rest = before;
+    }
+    report.get(..rest.trim_end().len() + 1).unwrap_or(report)
+}
+
 /// At most one empty line in a row outside code, none at the start, one line break at the end.
 fn tidy(markdown: &str) -> String {
     let mut tidy = String::with_capacity(markdown.len());

@@ -1,6 +1,6 @@
 //! Markdown tables of typed rows: numbers right-aligned, one number of decimals per column, data escaped.
 
-use super::escape::inline;
+use super::escape::cell as escaped;
 use super::words::{flag_words, heading_words};
 use crate::insight::metrics::format::{self, fixed, percent, places, signed};
 use crate::insight::metrics::{Cell, Derived, Kind, Number};
@@ -56,7 +56,7 @@ pub fn markdown(columns: &[TableColumn], rows: &[Vec<Cell>]) -> String {
             write_column(&column.format, cells)
         })
         .collect();
-    let headings: Vec<String> = columns.iter().map(|column| inline(&column.heading)).collect();
+    let headings: Vec<String> = columns.iter().map(|column| escaped(&column.heading)).collect();
     let widths: Vec<usize> = headings
         .iter()
         .zip(&written)
@@ -165,7 +165,7 @@ fn write_column<'a>(format: &Format, cells: impl Iterator<Item = &'a Cell> + Clo
     cells
         .map(|cell| match cell {
             Cell::Null => NOTHING.to_owned(),
-            Cell::Text(text) => inline(text),
+            Cell::Text(text) => escaped(text),
             Cell::Number(number) => write_number(*number, format, needed),
         })
         .collect()

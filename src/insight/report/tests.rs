@@ -210,7 +210,7 @@ fn data_in_names_cannot_break_the_report() {
     }
     let report = render(&hostile).unwrap();
     assert!(
-        report.starts_with("# X # y \\| \\`z\\` \\[q9\\](http://evil) &lt;script&gt;\n"),
+        report.starts_with("# X # y | \\`z\\` \\[q9\\](http://evil) &lt;script&gt;\n"),
         "{report}"
     );
     assert!(
@@ -218,6 +218,14 @@ fn data_in_names_cannot_break_the_report() {
         "{report}"
     );
     assert!(report.contains("- [q1] was cut off at 2 rows"), "{report}");
+}
+
+#[test]
+fn a_terminal_is_spared_the_link_targets() {
+    let report = render(&english()).unwrap();
+    let shown = for_terminal(&report);
+    assert!(shown.ends_with("As of: 2006-02-14\n"), "{shown}");
+    assert!(report.starts_with(shown));
 }
 
 #[test]
