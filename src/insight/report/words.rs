@@ -126,6 +126,8 @@ pub(super) fn heading_words(name: &str, language: Language) -> Option<&'static s
         "rank" => ("Rank", "名次"),
         "share" => ("Share", "占比"),
         "cumulative_share" => ("Cumulative share", "累计占比"),
+        "old_share" => ("Share before", "此前占比"),
+        "new_share" => ("Share now", "本期占比"),
         "previous" => ("Previous", "上期"),
         "delta" => ("Change", "变化"),
         "growth" => ("Change %", "变化率"),
