@@ -28,6 +28,7 @@ const KEY: f64 = 0.12;
 const FITS_CUE: f64 = 0.25;
 const PLAIN_DATASET: f64 = 0.03;
 const GROUPED: f64 = 0.1;
+const COUNTED: f64 = 0.15;
 /// The second round knows what the first chose.
 const MOST_ROUNDS: usize = 2;
 
@@ -164,7 +165,8 @@ impl Context<'_> {
         let mut apart = false;
         let mut owner_bonus = 0.0_f64;
         // A field or value is more likely where its dataset is named; a dataset gains nothing from being named twice.
-        let belongs = matches!(choice.meaning, Meaning::Field(_) | Meaning::Value { .. });
+        let belongs =
+            matches!(choice.meaning, Meaning::Field(_) | Meaning::Value { .. }) && !self.also_names(index, &own);
         for anchor in others {
             let distance = self.graph.distance(&own, &anchor.dataset);
             if distance == UNREACHABLE {
@@ -193,6 +195,7 @@ impl Context<'_> {
             Meaning::Dataset(_) => match before {
                 Some(Cue::List | Cue::Which | Cue::Who) => FITS_CUE,
                 Some(Cue::Superlative { .. }) => FITS_CUE,
+                Some(Cue::Count) => COUNTED,
                 Some(Cue::Group) => GROUPED,
                 _ if self.number_before(index) => FITS_CUE,
                 _ => PLAIN_DATASET,
@@ -200,7 +203,7 @@ impl Context<'_> {
             Meaning::Metric(name) => {
                 let unit = self.model.metric(name).map(|metric| metric.unit);
                 match before {
-                    Some(Cue::Count) if unit == Some(Unit::Count) => FITS_CUE / 2.0,
+                    Some(Cue::Count) if unit == Some(Unit::Count) => COUNTED + PLAIN_DATASET,
                     Some(Cue::Aggregate(_)) => FITS_CUE / 2.0,
                     Some(Cue::Compare(Comparison::Greater)) => 0.0,
                     _ => 0.0,
@@ -246,6 +249,16 @@ impl Context<'_> {
                 Item::Cue(cue) => Some(cue),
                 _ => None,
             })
+    }
+
+    /// May the piece also be the name of `dataset` itself?
+    fn also_names(&self, index: usize, dataset: &str) -> bool {
+        match self.pieces.get(index).map(|piece| &piece.item) {
+            Some(Item::Term(choices)) => choices
+                .iter()
+                .any(|choice| matches!(&choice.meaning, Meaning::Dataset(name) if name == dataset)),
+            _ => false,
+        }
     }
 
     fn number_before(&self, index: usize) -> bool {

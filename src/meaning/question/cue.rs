@@ -39,6 +39,8 @@ pub enum Cue {
     Without,
     With,
     Whose,
+    /// "Their": back to what is shown.
+    Their,
     That,
     Of,
     In,
@@ -143,6 +145,7 @@ fn cue(name: &str) -> Option<Cue> {
         "without" => Cue::Without,
         "with" => Cue::With,
         "whose" => Cue::Whose,
+        "their" => Cue::Their,
         "that" => Cue::That,
         "of" => Cue::Of,
         "in" => Cue::In,

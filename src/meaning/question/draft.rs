@@ -90,6 +90,8 @@ pub struct Draft {
     pub groups: Vec<Group>,
     pub grain: Option<Grain>,
     pub windows: Vec<Window>,
+    /// The windows were tied by "or": a row lies in one of them.
+    pub any_window: bool,
     /// Two ends of a range, which a comparison takes apart.
     pub range: Option<(Window, Window)>,
     pub shift: Option<Shift>,
@@ -97,6 +99,8 @@ pub struct Draft {
     pub having: Vec<GroupCondition>,
     pub ranking: Option<Ranking>,
     pub distinct: bool,
+    /// "Both A and B": two values of one field must be met, by different rows.
+    pub both: bool,
     pub advise: bool,
     /// All datasets that the question names in any way.
     pub mentioned: Vec<String>,

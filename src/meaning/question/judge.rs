@@ -50,7 +50,11 @@ pub(super) fn judge(
     if text.tokens.is_empty() {
         return fail(say.empty());
     }
-    if named == 0 {
+    // "Compare December 2005 with December 2004": the main measure is meant.
+    let asks_for_times = built
+        .as_ref()
+        .is_some_and(|built| built.assumed_measure.is_some() && !built.windows.is_empty());
+    if named == 0 && !(asks_for_times && unread.is_empty()) {
         return fail(say.nothing_known(&unread));
     }
     if let Some(word) = restricting.first() {

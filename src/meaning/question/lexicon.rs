@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::meaning::question::cue::is_function_word;
 use crate::meaning::question::token::{Kind, Token, name_stems};
-use crate::meaning::semantic::{FieldRef, Model, Words};
+use crate::meaning::semantic::{Dataset, Field, FieldRef, Model, Source, Words};
 use crate::warehouse::catalog::values::{MatchKind, ValueIndex};
 use crate::warehouse::catalog::{Catalog, Role};
 
@@ -29,6 +30,8 @@ pub struct Choice {
 /// A name's own weight; synonyms were given by people or by a dictionary and may be shared by several things.
 const LABEL: f64 = 1.0;
 const SYNONYM: f64 = 0.93;
+/// A field's name without the words of its dataset; the dataset itself should be near.
+const ALIAS: f64 = 0.9;
 /// Values that are spelled without their capital letters may be ordinary words.
 const VALUE: f64 = 0.96;
 const VALUE_OTHER_CASE: f64 = 0.8;
@@ -82,7 +85,7 @@ pub struct Lexicon {
 
 impl Lexicon {
     /// `main_metric`: what plain words of trade ("sold", "revenue") mean where the model has no better name.
-    pub fn new(model: &Model, main_metric: Option<&str>) -> Self {
+    pub fn new(model: &Model, main_metric: Option<&str>, catalog: &Catalog, values: &ValueIndex) -> Self {
         let mut builder = Builder::default();
         for dataset in &model.datasets {
             let meaning = Meaning::Dataset(dataset.name.clone());
@@ -96,7 +99,21 @@ impl Lexicon {
                 if let Some(column) = &field.column {
                     builder.add(column, &meaning, LABEL - 0.01);
                 }
-                for category in &field.values {
+                for alias in aliases(&dataset.words.label, &dataset.name, &[&field.words.label, &field.name]) {
+                    builder.add_words(alias, &meaning, ALIAS);
+                }
+                for (word, value) in sexes(catalog, values, dataset, field) {
+                    let meaning = Meaning::Value {
+                        field: reference.clone(),
+                        value,
+                    };
+                    builder.add(word, &meaning, SYNONYM);
+                }
+                for category in field
+                    .values
+                    .iter()
+                    .filter(|category| category.value.parse::<f64>().is_err())
+                {
                     let meaning = Meaning::Value {
                         field: reference.clone(),
                         value: category.value.clone(),
@@ -163,6 +180,15 @@ impl Lexicon {
                 end += 1;
             }
             let said = end - at;
+            let in_order = entry.words.windows(said).any(|words| {
+                words
+                    .iter()
+                    .zip(tokens.get(at..end).unwrap_or_default())
+                    .all(|(word, token)| *word == token.stem)
+            });
+            if !in_order && matches!(entry.meaning, Meaning::Metric(_) | Meaning::Dataset(_)) {
+                continue;
+            }
             if said >= entry.words.len() {
                 continue;
             }
@@ -191,6 +217,53 @@ impl Lexicon {
     }
 }
 
+/// Shorter names of a field, without the words of its dataset: "name" for `region name` of regions, "phone" for
+/// `DPhone` of departments (one letter stands for the dataset's name).
+fn aliases(label: &str, name: &str, fields: &[&str]) -> Vec<Vec<String>> {
+    let owners = [name_stems(label), name_stems(name)];
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for words in fields.iter().map(|field| name_stems(field)) {
+        for owner in &owners {
+            let rest = words.strip_prefix(owner.as_slice()).filter(|rest| !rest.is_empty());
+            let by_letter = words.split_first().filter(|(first, rest)| {
+                first.chars().count() == 1
+                    && !rest.is_empty()
+                    && owner.first().is_some_and(|owner| owner.starts_with(first.as_str()))
+            });
+            found.extend(rest.or(by_letter.map(|(_, rest)| rest)).map(<[String]>::to_vec));
+        }
+    }
+    found
+}
+
+/// What people call the values of a field that tells women from men.
+fn sexes(catalog: &Catalog, values: &ValueIndex, dataset: &Dataset, field: &Field) -> Vec<(&'static str, String)> {
+    const WOMEN: [&str; 6] = ["female", "woman", "girl", "女", "女性", "女生"];
+    const MEN: [&str; 6] = ["male", "man", "boy", "男", "男性", "男生"];
+    let names = [name_stems(&field.words.label), name_stems(&field.name)];
+    let tells = names.iter().flatten().any(|word| word == "gender" || word == "sex");
+    let (true, Some(column), Source::Table { schema, name }) = (tells, &field.column, &dataset.source) else {
+        return Vec::new();
+    };
+    let Some(table) = catalog
+        .table_in(schema.as_deref(), name)
+        .map(|table| table.qualified_name())
+    else {
+        return Vec::new();
+    };
+    let of_column = values.of_column(&table, column);
+    of_column
+        .flat_map(|entry| {
+            let words: &[&'static str] = match entry.value.to_lowercase().as_str() {
+                "f" | "female" | "w" | "woman" => &WOMEN,
+                "m" | "male" | "man" => &MEN,
+                _ => &[],
+            };
+            words.iter().map(|word| (*word, entry.value.clone()))
+        })
+        .collect()
+}
+
 fn ratio(part: usize, whole: usize) -> f64 {
     let small = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     small(part) / small(whole.max(1))
@@ -205,6 +278,10 @@ fn after_words(tokens: &[Token], at: usize, words: &[String]) -> Option<usize> {
                 .get(end)
                 .is_some_and(|token| token.text == "-" || token.text == "_")
         {
+            end += 1;
+        }
+        // "Number of employees" for `num_employees`.
+        if end > at && word != "of" && tokens.get(end).is_some_and(|token| token.text == "of") {
             end += 1;
         }
         let token = tokens.get(end)?;
@@ -235,7 +312,10 @@ impl Builder {
     }
 
     fn add(&mut self, name: &str, meaning: &Meaning, weight: f64) {
-        let words = name_stems(name);
+        self.add_words(name_stems(name), meaning, weight);
+    }
+
+    fn add_words(&mut self, words: Vec<String>, meaning: &Meaning, weight: f64) {
         if words.is_empty() {
             return;
         }
@@ -286,7 +366,7 @@ impl<'a> Values<'a> {
     pub fn new(model: &Model, catalog: &Catalog, index: &'a ValueIndex) -> Self {
         let mut fields: HashMap<(String, String), Vec<FieldRef>> = HashMap::new();
         for dataset in &model.datasets {
-            let crate::meaning::semantic::Source::Table { schema, name } = &dataset.source else {
+            let Source::Table { schema, name } = &dataset.source else {
                 continue;
             };
             let Some(table) = catalog.table_in(schema.as_deref(), name) else {
@@ -312,10 +392,11 @@ impl<'a> Values<'a> {
         if matches!(first.kind, Kind::Punctuation) {
             return Vec::new();
         }
+        let is_small = first.kind == Kind::Word && !first.capital && is_function_word(&first.text);
         let mut found = Vec::new();
         for end in (at + 1..=(at + LONGEST_VALUE).min(tokens.len())).rev() {
             let Some(last) = tokens.get(end - 1) else { continue };
-            if end == at + 1 && matches!(first.kind, Kind::Number(_)) {
+            if end == at + 1 && (is_small || matches!(first.kind, Kind::Number(_))) {
                 continue;
             }
             let text = match (&first.kind, end == at + 1) {

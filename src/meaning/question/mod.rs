@@ -19,6 +19,7 @@ mod say;
 mod scope;
 mod segment;
 mod suggest;
+mod tidy;
 mod token;
 mod types;
 mod walk;
@@ -35,7 +36,7 @@ use crate::meaning::question::phrases::Calendar;
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::segment::{Item, Piece};
 use crate::meaning::question::token::{Kind, Token};
-use crate::meaning::semantic::{Metric, Model};
+use crate::meaning::semantic::{Metric, Model, Unit};
 use crate::text::Language;
 use crate::time::TimeContext;
 use crate::warehouse::catalog::Catalog;
@@ -66,7 +67,7 @@ impl<'a> Reader<'a> {
         let main = scope.main_money().map(|metric| metric.name.clone());
         Self {
             model,
-            lexicon: Lexicon::new(model, main.as_deref()),
+            lexicon: Lexicon::new(model, main.as_deref(), catalog, values),
             values: Values::new(model, catalog, values),
             graph,
         }
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
             Err(not_read) => return Err(not_read),
         };
         readings.push(best);
-        for (piece, distance) in rivals(&ranked).into_iter().take(MOST_RIVALS) {
+        for (piece, distance) in self.rivals(&ranked).into_iter().take(MOST_RIVALS) {
             let mut swapped = ranked.clone();
             if let Some(choices) = swapped.get_mut(piece) {
                 choices.swap(0, 1);
@@ -139,6 +140,36 @@ impl<'a> Reader<'a> {
             }
         }
         Ok((readings, close))
+    }
+
+    /// Pieces whose second meaning is nearly as good as the first, nearest first.
+    fn rivals(&self, ranked: &[Vec<Ranked>]) -> Vec<(usize, f64)> {
+        /// Second meanings that are farther behind are not offered.
+        const FARTHEST: f64 = 0.25;
+        let mut found: Vec<(usize, f64)> = ranked
+            .iter()
+            .enumerate()
+            .filter_map(|(piece, choices)| match choices.as_slice() {
+                [first, second, ..] => Some((piece, first.score - second.score)),
+                _ => None,
+            })
+            .filter(|(piece, distance)| *distance < FARTHEST && !self.says_the_same(ranked.get(*piece)))
+            .collect();
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        found
+    }
+
+    /// A metric that counts rows and the dataset of these rows: the metric says which of them count.
+    fn says_the_same(&self, choices: Option<&Vec<Ranked>>) -> bool {
+        let Some([first, second, ..]) = choices.map(Vec::as_slice) else {
+            return false;
+        };
+        match (&first.choice.meaning, &second.choice.meaning) {
+            (Meaning::Metric(name), Meaning::Dataset(dataset)) => self.model.metric(name).is_some_and(|metric| {
+                metric.unit == Unit::Count && choose::metric_datasets(self.model, metric).first() == Some(dataset)
+            }),
+            _ => false,
+        }
     }
 
     /// Words that nothing explains are looked up among the values once more, allowing for slips of the finger.
@@ -172,8 +203,9 @@ impl<'a> Reader<'a> {
         ranked: &[Vec<Ranked>],
         time: &TimeContext,
     ) -> Result<Reading, Box<NotRead>> {
-        let nodes = nodes(text, pieces, ranked);
+        let mut nodes = nodes(text, pieces, ranked);
         let scope = self.scope();
+        tidy::tidy(&mut nodes, &scope);
         let draft = walk::walk(&nodes, &scope);
         let shift = draft.shift;
         let advise = draft.advise;
@@ -202,23 +234,6 @@ impl Text<'_> {
             _ => "",
         }
     }
-}
-
-/// Pieces whose second meaning is nearly as good as the first, nearest first.
-fn rivals(ranked: &[Vec<Ranked>]) -> Vec<(usize, f64)> {
-    /// Second meanings that are farther behind are not offered.
-    const FARTHEST: f64 = 0.25;
-    let mut found: Vec<(usize, f64)> = ranked
-        .iter()
-        .enumerate()
-        .filter_map(|(piece, choices)| match choices.as_slice() {
-            [first, second, ..] => Some((piece, first.score - second.score)),
-            _ => None,
-        })
-        .filter(|(_, distance)| *distance < FARTHEST)
-        .collect();
-    found.sort_by(|a, b| a.1.total_cmp(&b.1));
-    found
 }
 
 /// The pieces with their first meaning each; runs of unknown Chinese characters become one node.

@@ -67,6 +67,37 @@ impl<'a> Scope<'a> {
         self.model.field(field).map(|(_, field)| field)
     }
 
+    /// The fields that name a row of `dataset` for people.
+    pub fn label(&self, dataset: &str) -> Vec<FieldRef> {
+        let known = self.model.dataset(dataset);
+        known
+            .iter()
+            .flat_map(|known| &known.label)
+            .map(|field| FieldRef::new(dataset, field))
+            .collect()
+    }
+
+    /// First name and last name of the rows of `dataset`, where it has both; else its label.
+    pub fn name_parts(&self, dataset: &str) -> Vec<FieldRef> {
+        let Some(known) = self.model.dataset(dataset) else {
+            return Vec::new();
+        };
+        let find = |wanted: &[&str]| {
+            known.fields.iter().find(|field| {
+                let stems = name_stems(&field.words.label);
+                wanted.iter().any(|word| stems == name_stems(word))
+            })
+        };
+        let first = find(&["first name", "given name", "forename"]);
+        let last = find(&["last name", "surname", "family name"]);
+        match (first, last) {
+            (Some(first), Some(last)) => {
+                vec![FieldRef::new(dataset, &first.name), FieldRef::new(dataset, &last.name)]
+            }
+            _ => self.label(dataset),
+        }
+    }
+
     /// Do rows of `from` point, perhaps over others, at rows of `to`?
     pub fn points_at(&self, from: &str, to: &str) -> bool {
         self.graph.points_at(from, to)
@@ -80,6 +111,12 @@ impl<'a> Scope<'a> {
                 DataType::Integer | DataType::Float | DataType::Decimal { .. }
             ) || matches!(field.role, Role::Measure | Role::Money | Role::Percentage)
         })
+    }
+
+    /// A number that counts or measures something, as against a code, a year or a key.
+    pub fn is_amount(&self, field: &FieldRef) -> bool {
+        let measures = |field: &Field| matches!(field.role, Role::Measure | Role::Money) && field.aggregation.is_some();
+        self.is_numeric(field) && !self.is_year(field) && self.field(field).is_some_and(measures)
     }
 
     pub fn is_key(&self, field: &FieldRef) -> bool {
@@ -190,6 +227,16 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The field that a metric is the plain sum of.
+    pub fn summed_field(&self, name: &str) -> Option<FieldRef> {
+        let MetricKind::Simple { expression, .. } = &self.model.metric(name)?.kind else {
+            return None;
+        };
+        let inner = expression.strip_prefix("SUM(")?.strip_suffix(')')?;
+        let field = FieldRef::parse(inner);
+        self.model.field(&field).map(|_| field)
+    }
+
     /// The metric that divides what was reached by the target `name`.
     pub fn attainment(&self, name: &str) -> Option<String> {
         self.model.metric(name)?.target_of.as_ref()?;
@@ -236,8 +283,6 @@ impl<'a> Scope<'a> {
             .filter(|metric| metric.target_of.is_none())
             .map(|metric| (rank(metric), metric))
             .filter(|((score, _), _)| *score > 0)
-            .rev()
-            // Of equals the first in the model.
             .max_by_key(|(rank, _)| *rank)
             .map(|(_, metric)| metric)
     }

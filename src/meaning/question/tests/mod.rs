@@ -366,3 +366,61 @@ fn readings_survive_json() {
 fn plain_words_of_trade_mean_the_main_metric(#[case] question: &str, #[case] metric: &str) {
     assert_eq!(reading(question).measures, [Measure::Metric(metric.into())]);
 }
+
+#[rstest]
+#[case(
+    "names of the customers in France",
+    "rows of customers show customers.customer_name where customers.country = 'France'"
+)]
+#[case(
+    "list the product names in alphabetical order",
+    "rows of products show products.product_name order products.product_name"
+)]
+#[case(
+    "orders placed by customers from France",
+    "rows of orders where customers.country = 'France'"
+)]
+#[case(
+    "what are the highest and lowest list prices",
+    "max(products.list_price), min(products.list_price)"
+)]
+#[case(
+    "the 3 customers with the highest credit limit",
+    "rows of customers order customers.credit_limit desc limit 3"
+)]
+#[case(
+    "customers with 4 or more orders",
+    "count(orders) by customers having count(orders) >= 4 order count(orders) desc"
+)]
+#[case(
+    "products whose list price is between 10 and 20",
+    "rows of products where products.list_price between 10 20"
+)]
+#[case(
+    "products with a list price above average",
+    "rows of products where products.list_price > avg"
+)]
+#[case(
+    "customers not from France",
+    "rows of customers where not customers.country = 'France'"
+)]
+#[case(
+    "which customers did not order in 2005",
+    "rows of customers where not exists orders(orders.order_date in 2005-01-01 2006-01-01)"
+)]
+#[case(
+    "Compare December 2005 with December 2004",
+    "net_sales comparing December 2004, December 2005 order period"
+)]
+#[case("show customers with their country", "rows of customers show customers.country")]
+#[case(
+    "average and largest credit limit of customers in France",
+    "avg(customers.credit_limit), max(customers.credit_limit) where customers.country = 'France'"
+)]
+#[case(
+    "orders before 2003-03-01 or after 2005-06-30",
+    "rows of orders where (orders.order_date in 0001-01-01 2003-03-01 or orders.order_date in 2005-07-01 9999-12-31)"
+)]
+fn turns_of_phrase_are_understood(#[case] question: &str, #[case] expected: &str) {
+    assert_eq!(shape(&reading(question).query), expected);
+}

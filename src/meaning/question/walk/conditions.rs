@@ -11,7 +11,7 @@ use crate::meaning::semantic::{Aggregate, FieldRef};
 use crate::time::Window;
 
 impl Walker<'_> {
-    pub(super) fn compare(&mut self, node: &Node, operator: Comparison) {
+    pub(super) fn compare(&mut self, at: usize, node: &Node, operator: Comparison) {
         let operator = if self.negated { opposite(operator) } else { operator };
         self.negated = false;
         if let Some(quality) = self.scope.quality_of(&node.text)
@@ -20,6 +20,13 @@ impl Walker<'_> {
             self.field = Some(field);
         }
         if let Some(number) = self.number.take() {
+            let follows = self.next_content(at + 1).map(|(_, what)| what);
+            if matches!(follows, Some(What::Dataset(_))) {
+                // "4 or more transactions": a number of those.
+                self.number = Some(number);
+                self.comparison = Some(operator);
+                return;
+            }
             self.compare_number(operator, number);
             return;
         }
@@ -99,8 +106,10 @@ impl Walker<'_> {
             let counts = matches!(follows, Some(What::Dataset(_)))
                 || matches!(follows, Some(What::Metric(_)))
                 || matches!(follows, Some(What::Field(field)) if self.field.is_none() && self.scope.is_numeric(field));
+            let beside = self.nodes.get(at + 1..).unwrap_or_default().iter();
+            let mut beside = beside.skip_while(|node| matches!(node.what, What::Cue(Cue::Distinct | Cue::Filler)));
             let touches = matches!(
-                self.nodes.get(at + 1).map(|node| &node.what),
+                beside.next().map(|node| &node.what),
                 Some(What::Dataset(_) | What::Metric(_) | What::Field(_))
             );
             if counts && touches {
@@ -109,6 +118,13 @@ impl Walker<'_> {
             }
             self.comparison = None;
             return self.compare_number(operator, number);
+        }
+        if matches!(
+            self.nodes.get(at + 1).map(|node| &node.what),
+            Some(What::Cue(Cue::Compare(_)))
+        ) {
+            self.number = Some(number);
+            return;
         }
         let ranked_next = matches!(
             self.next_content(at + 1),
@@ -145,14 +161,22 @@ impl Walker<'_> {
     }
 
     pub(super) fn compare_number(&mut self, operator: Comparison, number: Literal) {
-        if let Some(field) = self.field.clone().filter(|field| self.scope.is_numeric(field)) {
+        let just_said = self.dangling;
+        if let Some(field) = self
+            .field
+            .clone()
+            .filter(|field| just_said || self.scope.is_numeric(field))
+        {
             self.dangling = false;
             return self.add(compare(&field, operator, number));
         }
-        if let Some(measure) = self.last_measure.clone() {
-            return self.group_condition(measure, operator, number);
+        match self.last_measure.clone() {
+            Some(measure @ (Measure::Metric(_) | Measure::Aggregate { .. } | Measure::Ratio { .. })) => {
+                self.group_condition(measure, operator, number);
+            }
+            // A number of what? "Rooms that cost more than 120" is not about the number of rooms.
+            Some(Measure::Count(_)) | None => self.draft.loose_ends += 2,
         }
-        self.draft.loose_ends += 1;
     }
 
     pub(super) fn between_numbers(&mut self, low: Literal, high: Literal) {
@@ -179,7 +203,9 @@ impl Walker<'_> {
         });
     }
 
-    pub(super) fn quoted(&mut self, text: &str) {
+    pub(super) fn quoted(&mut self, at: usize, node: &Node) {
+        let quotes = |c: char| "\"'“”‘’「」《》`".contains(c);
+        let text = node.text.trim_matches(quotes).trim();
         if let Some(cue) = self.contains.take() {
             return self.like(cue, text);
         }
@@ -187,6 +213,13 @@ impl Walker<'_> {
             self.draft.loose_ends += 1;
             return;
         };
+        if !matches!(
+            self.previous_content(at),
+            Some(What::Field(_) | What::Cue(Cue::Compare(_) | Cue::Or | Cue::And))
+        ) {
+            // Nothing says whose value it is.
+            self.draft.loose_ends += 2;
+        }
         self.dangling = false;
         self.draft.shows.retain(|shown| *shown != field);
         let value = Literal::Text(text.to_owned());
@@ -250,6 +283,7 @@ impl Walker<'_> {
         if let Phrase::Range { from, to } = phrase {
             self.draft.range = Some((from, to));
         }
+        self.draft.any_window |= std::mem::take(&mut self.or) && !self.draft.windows.is_empty();
         self.draft.windows.push(window);
     }
 

@@ -5,7 +5,7 @@ mod names;
 
 use crate::meaning::query::{Comparison, Literal, Measure};
 use crate::meaning::question::cue::{Cue, Quality};
-use crate::meaning::question::draft::{Draft, Group, Key, Node, Person, Ranking, What, aggregate};
+use crate::meaning::question::draft::{Draft, Group, Key, Node, Person, Ranking, What};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
 use crate::meaning::semantic::{Aggregate, FieldRef};
@@ -31,6 +31,11 @@ struct Superlative {
     count: Option<u64>,
     /// Node of the word.
     at: usize,
+}
+
+/// The aggregate of a superlative.
+fn extreme(descending: bool) -> Aggregate {
+    if descending { Aggregate::Max } else { Aggregate::Min }
 }
 
 /// Fills a draft from the nodes of one reading.
@@ -109,6 +114,12 @@ impl<'a> Walker<'a> {
     }
 
     fn take(&mut self, at: usize, node: &Node) {
+        let is_letter = node.text.chars().count() == 1 && node.text.chars().all(char::is_uppercase);
+        if let (true, Some(cue)) = (is_letter, self.contains) {
+            // "Start with A": the letter, not the article.
+            self.contains = None;
+            return self.like(cue, &node.text);
+        }
         match &node.what {
             What::Cue(cue) => self.cue(at, node, *cue),
             What::Dataset(dataset) => self.dataset(at, dataset),
@@ -116,7 +127,7 @@ impl<'a> Walker<'a> {
             What::Metric(metric) => self.metric(at, metric),
             What::Value { field, value } => self.value(field, value),
             What::Number(number) => self.take_number(at, number.clone()),
-            What::Quoted(text) => self.quoted(text),
+            What::Quoted(_) => self.quoted(at, node),
             What::Time { phrase, bare_year } => self.time(at, *phrase, *bare_year),
             What::Unknown => self.unknown(node),
             What::Punctuation => {}
@@ -139,7 +150,15 @@ impl<'a> Walker<'a> {
 
     fn cue(&mut self, at: usize, node: &Node, cue: Cue) {
         match cue {
+            Cue::Their => {
+                if self.zone == Zone::Where {
+                    self.zone = Zone::Show;
+                }
+            }
             Cue::List => {
+                if at > 0 {
+                    self.zone = Zone::Show;
+                }
                 if self.draft.entities.is_empty() && self.draft.measures.is_empty() {
                     self.draft.intend(Intent::List);
                 }
@@ -155,7 +174,8 @@ impl<'a> Walker<'a> {
                 self.count = true;
                 self.draft.intend(Intent::Count);
             }
-            Cue::HowMuch | Cue::Filler | Cue::Both => {}
+            Cue::HowMuch | Cue::Filler => {}
+            Cue::Both => self.draft.both = true,
             Cue::Aggregate(function) => {
                 if !self.and {
                     self.aggregates.clear();
@@ -173,7 +193,7 @@ impl<'a> Walker<'a> {
                     self.zone = Zone::Order;
                 }
             },
-            Cue::Compare(operator) => self.compare(node, operator),
+            Cue::Compare(operator) => self.compare(at, node, operator),
             Cue::Between => self.in_between = true,
             Cue::Not => self.negated = !self.negated,
             Cue::Except | Cue::Without => {
@@ -191,8 +211,10 @@ impl<'a> Walker<'a> {
                 self.with = false;
             }
             Cue::Of | Cue::In => {
-                if self.zone == Zone::Order {
+                let places = cue == Cue::In && !(self.draft.entities.is_empty() && self.draft.measures.is_empty());
+                if self.zone == Zone::Order || places && self.zone == Zone::Show {
                     self.zone = Zone::Where;
+                    self.with = false;
                 }
             }
             Cue::And | Cue::But => {
@@ -228,8 +250,23 @@ impl<'a> Walker<'a> {
     }
 
     fn who(&mut self, at: usize) {
-        if matches!(self.previous_content(at), Some(What::Dataset(_))) {
+        let is_named =
+            !self.draft.entities.is_empty() || !self.draft.shows.is_empty() || !self.draft.measures.is_empty();
+        if is_named || matches!(self.previous_content(at), Some(What::Dataset(_))) {
             self.zone = Zone::Where;
+            self.with = false;
+            return;
+        }
+        let named_next = self
+            .nodes
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .map(|node| &node.what);
+        let mut named_next = named_next.skip_while(|what| matches!(what, What::Cue(Cue::Filler)));
+        if matches!(named_next.next(), Some(What::Field(_) | What::Dataset(_))) {
+            // "Who are the advisors": they are named.
+            self.zone = Zone::Show;
             return;
         }
         if self.draft.entities.is_empty() {
@@ -239,6 +276,22 @@ impl<'a> Walker<'a> {
     }
 
     fn superlative(&mut self, at: usize, descending: bool, quality: Quality) {
+        if let Some(first) = self.superlative
+            && self.and
+            && first.quality == Quality::Any
+            && quality == Quality::Any
+            && self.zone == Zone::Show
+        {
+            // "The highest and lowest prices": both are shown.
+            self.superlative = None;
+            self.aggregates = vec![extreme(first.descending), extreme(descending)];
+            self.draft.intents.retain(|intent| *intent != Intent::Rank);
+            return;
+        }
+        if self.and && !self.aggregates.is_empty() && quality == Quality::Any && self.zone == Zone::Show {
+            // "The average and largest salary".
+            return self.aggregates.push(extreme(descending));
+        }
         let count_before = match at
             .checked_sub(1)
             .and_then(|before| self.nodes.get(before))
@@ -266,7 +319,8 @@ impl<'a> Walker<'a> {
         let Some(superlative) = self.superlative.take() else {
             return;
         };
-        let limit = superlative.count.or(Some(1));
+        let said = self.draft.ranking.as_ref().and_then(|ranking| ranking.limit);
+        let limit = superlative.count.or(said).or(Some(1));
         self.draft.ranking = Some(Ranking {
             key,
             descending: superlative.descending,
@@ -314,14 +368,27 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// "In alphabetical order": by what is shown first.
+    fn sort_by_first(&mut self, descending: bool) {
+        let subject = self.draft.entities.first().map(|entity| entity.dataset.clone());
+        let label = subject.and_then(|subject| self.scope.label(&subject).into_iter().next());
+        let Some(field) = self.draft.shows.first().cloned().or(label) else {
+            return;
+        };
+        self.draft.ranking = Some(Ranking {
+            key: Key::Field(field),
+            descending,
+            limit: None,
+            superlative: false,
+        });
+    }
+
     fn finish(mut self) -> Draft {
         if let Some(superlative) = self.superlative {
             self.settle_superlative(Key::Open(superlative.quality));
         }
-        if self.dangling
-            && let Some(field) = self.field.take()
-        {
-            // "customers with their email": named where conditions stand, but nothing is said of it.
+        // "Customers with email": named where conditions stand, but nothing is said of it.
+        if let (true, true, Some(field)) = (self.dangling, self.with, self.field.take()) {
             self.draft.show(field);
         }
         if self.count {
@@ -331,6 +398,9 @@ impl<'a> Walker<'a> {
             {
                 self.draft.measure(Measure::Count(dataset));
             }
+        }
+        if let (Some(descending), None) = (self.descending, &self.draft.ranking) {
+            self.sort_by_first(descending);
         }
         if self.comparison.is_some() || self.average.is_some() {
             self.draft.loose_ends += 1;

@@ -11,7 +11,9 @@ use crate::meaning::semantic::{Aggregate, FieldRef};
 impl Walker<'_> {
     pub(super) fn dataset(&mut self, at: usize, dataset: &str) {
         self.draft.mention(dataset);
-        self.draft.distinct = self.draft.distinct && self.count;
+        if self.draft.shows.is_empty() && !self.count {
+            self.draft.distinct = false;
+        }
         if self.beside_its_value(at, dataset) {
             return self.carry_count(dataset);
         }
@@ -24,10 +26,16 @@ impl Walker<'_> {
         if let Some(superlative) = self.superlative
             && self.superlative_counts(superlative, dataset)
         {
+            self.count = false;
             return self.settle_superlative(Key::Measure(Measure::Count(dataset.to_owned())));
         }
-        if self.negated && self.draft.subject().is_some_and(|subject| subject != dataset) {
+        let is_other = self.draft.subject().is_some_and(|subject| subject != dataset);
+        if self.negated && is_other && !self.value_follows(at) {
             return self.exists(dataset);
+        }
+        if self.count && self.zone == Zone::Order {
+            self.count = false;
+            return self.settle_order(Key::Measure(Measure::Count(dataset.to_owned())));
         }
         if self.count {
             return self.carry_count(dataset);
@@ -44,6 +52,27 @@ impl Walker<'_> {
             Zone::Where => self.exists(dataset),
             Zone::Order => self.settle_order(Key::Measure(Measure::Count(dataset.to_owned()))),
         }
+    }
+
+    /// "Never ordered product Latte": the "never" is about the value.
+    fn value_follows(&self, at: usize) -> bool {
+        let after = self
+            .nodes
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .map(|node| &node.what);
+        let next = after
+            .skip_while(|what| {
+                matches!(
+                    what,
+                    What::Cue(Cue::Filler | Cue::Of | Cue::In | Cue::That | Cue::With)
+                        | What::Dataset(_)
+                        | What::Field(_)
+                ) || matches!(what, What::Punctuation)
+            })
+            .next();
+        matches!(next, Some(What::Value { .. } | What::Quoted(_)))
     }
 
     /// "How many orders": the count becomes a measure.
@@ -106,6 +135,11 @@ impl Walker<'_> {
             filter: None,
         };
         let Some(subject) = self.draft.subject() else { return };
+        if self.scope.points_at(&subject, dataset) {
+            // Each row points at one anyway; that it should point at none is more than can be said here.
+            self.draft.loose_ends += usize::from(std::mem::take(&mut self.negated));
+            return;
+        }
         // What rows point at is no condition: "orders of customers in France".
         let is_below = subject != dataset && self.scope.points_at(dataset, &subject);
         if !is_below && !(self.with || self.negated) || subject == dataset {
@@ -125,7 +159,7 @@ impl Walker<'_> {
             return self.add(against_average(field.clone(), above));
         }
         if let (Some(operator), Some(number)) = (self.comparison, self.number.clone())
-            && self.scope.is_numeric(field)
+            && !self.scope.is_key(field)
         {
             self.comparison = None;
             self.number = None;
@@ -137,6 +171,10 @@ impl Walker<'_> {
         }
         if self.count {
             self.count = false;
+            if self.scope.is_amount(field) && !self.draft.distinct {
+                self.used_aggregates = vec![Aggregate::Sum];
+                return self.aggregate_field(field);
+            }
             let distinct = !self.scope.is_key(field);
             let measure = if distinct {
                 aggregate(Aggregate::CountDistinct, field)
@@ -145,6 +183,25 @@ impl Walker<'_> {
             };
             self.draft.measure(measure);
             self.draft.distinct = false;
+            return;
+        }
+        if self.zone == Zone::Where
+            && let [function @ (Aggregate::Max | Aggregate::Min)] = self.aggregates.as_slice()
+            && !self.draft.entities.is_empty()
+            && !self.condition_follows(at)
+        {
+            // "The product with the maximum price": a ranking.
+            let descending = *function == Aggregate::Max;
+            self.aggregates.clear();
+            self.draft.ranking = Some(Ranking {
+                key: Key::Field(field.clone()),
+                descending,
+                limit: Some(1),
+                superlative: true,
+            });
+            return self.draft.intend(Intent::Rank);
+        }
+        if self.names_open_ranking(at, field) {
             return;
         }
         if !self.aggregates.is_empty() {
@@ -162,9 +219,26 @@ impl Walker<'_> {
             Zone::Group => self.group_field(field),
             Zone::Order => self.settle_order(Key::Field(field.clone())),
             Zone::Where => {
+                if let (true, true, Some(before)) = (self.dangling, self.with && self.and, self.field.clone()) {
+                    // "With their names and addresses": nothing is said of the first, so it is shown.
+                    self.draft.show(before);
+                }
                 self.field = Some(field.clone());
                 self.dangling = true;
             }
+        }
+    }
+
+    /// "The artist with the oldest age": the field says what "oldest" goes by.
+    pub(super) fn names_open_ranking(&mut self, at: usize, field: &FieldRef) -> bool {
+        let follows = matches!(self.previous_content(at), Some(What::Cue(Cue::Superlative { .. })));
+        let can = self.scope.is_numeric(field) || self.scope.is_time(field);
+        match &mut self.draft.ranking {
+            Some(ranking) if follows && can && ranking.superlative && matches!(ranking.key, Key::Open(_)) => {
+                ranking.key = Key::Field(field.clone());
+                true
+            }
+            _ => false,
         }
     }
 
@@ -197,7 +271,11 @@ impl Walker<'_> {
                 !matches!(
                     what,
                     What::Cue(
-                        Cue::Filler | Cue::Not | Cue::In | Cue::Compare(Comparison::Equal | Comparison::NotEqual)
+                        Cue::Filler
+                            | Cue::Not
+                            | Cue::In
+                            | Cue::Of
+                            | Cue::Compare(Comparison::Equal | Comparison::NotEqual)
                     ) | What::Punctuation
                 )
             });
@@ -205,16 +283,14 @@ impl Walker<'_> {
             .checked_sub(1)
             .and_then(|before| self.nodes.get(before))
             .map(|node| &node.what);
-        !asked && (own(next) || own(before) && self.zone != Zone::Group)
+        !asked && (own(next) || (own(before) || own(self.previous_content(at))) && self.zone != Zone::Group)
     }
 
     pub(super) fn aggregate_field(&mut self, field: &FieldRef) {
         let functions = self.used_aggregates.clone();
         for function in functions {
             let measure = match function {
-                Aggregate::Sum | Aggregate::Avg if !self.scope.is_numeric(field) => {
-                    Measure::Count(field.dataset.clone())
-                }
+                Aggregate::Sum if !self.scope.is_numeric(field) => Measure::Count(field.dataset.clone()),
                 _ => aggregate(function, field),
             };
             if self.zone == Zone::Order {
@@ -303,6 +379,11 @@ impl Walker<'_> {
             return self.group_condition(attainment, operator, Literal::Integer(1));
         }
         let measure = Measure::Metric(name.to_owned());
+        let other_than_sum = self.aggregates.iter().any(|function| *function != Aggregate::Sum);
+        if let (true, Some(field)) = (other_than_sum, self.scope.summed_field(name)) {
+            self.used_aggregates = std::mem::take(&mut self.aggregates);
+            return self.aggregate_field(&field);
+        }
         self.last_measure = Some(measure.clone());
         self.aggregates.clear();
         self.count = false;

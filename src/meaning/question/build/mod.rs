@@ -1,15 +1,19 @@
 //! From a filled draft to a typed query.
 
-use crate::meaning::query::{
-    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query, Rows,
-    Summary,
-};
+mod filters;
+mod rows;
+mod times;
+
+pub use times::year_filter;
+
+use crate::meaning::query::{Comparison, Dimension, Filter, Having, Limit, Literal, Measure, OrderBy, OrderKey, Query, Summary};
+use crate::meaning::question::build::filters::{all_of, filter_field};
 use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::cue::Quality;
 use crate::meaning::question::draft::{Draft, Entity, Group, Key, Ranking};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
-use crate::meaning::semantic::{FieldRef, MetricKind, Unit};
+use crate::meaning::semantic::{FieldRef, Metric, MetricKind, Unit};
 use crate::text::Language;
 use crate::time::{Grain, TimeContext, Window};
 
@@ -44,6 +48,7 @@ pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Lang
     builder.ranking();
     builder.default_measure();
     builder.count_what_is_filtered();
+    builder.metric_of_condition();
     builder.intents();
     let is_summary =
         !builder.draft.measures.is_empty() || !builder.draft.groups.is_empty() || builder.draft.grain.is_some();
@@ -86,7 +91,7 @@ impl Builder<'_> {
         {
             self.draft.windows = vec![from, to];
         }
-        if self.draft.windows.len() > 1 {
+        if self.draft.windows.len() > 1 && !self.draft.any_window {
             self.draft.intend(Intent::Compare);
         }
         if self.has(Intent::Trend) && self.draft.grain.is_none() && !self.has(Intent::Report) {
@@ -108,9 +113,10 @@ impl Builder<'_> {
                 Some(field) => Some(Key::Field(field)),
                 None => {
                     descending = !descending;
-                    self.scope
-                        .field_with(&self.draft, &["birth", "birthday", "dob", "birthdate"])
-                        .map(Key::Field)
+                    let birth = self
+                        .scope
+                        .field_with(&self.draft, &["birth", "birthday", "dob", "birthdate"]);
+                    birth.or_else(|| self.scope.time_field_for(&self.draft)).map(Key::Field)
                 }
             },
             Quality::Time => {
@@ -134,7 +140,7 @@ impl Builder<'_> {
             }
             None => {
                 self.draft.ranking = None;
-                self.draft.loose_ends += 1;
+                self.draft.loose_ends += 2;
             }
         }
     }
@@ -240,6 +246,31 @@ impl Builder<'_> {
             if metric.unit == Unit::Count && asked.iter().any(|field| own.contains(&field.to_string())) {
                 *measure = Measure::Count(dataset.clone());
             }
+        }
+    }
+
+    /// A metric that counts exactly the rows that the conditions leave is meant by its definition: "how many orders were
+    /// cancelled" is the metric of cancelled orders, where the model has one.
+    fn metric_of_condition(&mut self) {
+        let [Measure::Count(dataset)] = self.draft.measures.as_slice() else { return };
+        let counts = |metric: &&Metric, condition: &str| match &metric.kind {
+            MetricKind::Simple { dataset: own, filter: Some(filter), .. } => {
+                metric.unit == Unit::Count && !metric.hidden && own == dataset && filter.trim() == condition
+            }
+            MetricKind::Simple { .. } | MetricKind::Ratio { .. } | MetricKind::Derived { .. } => false,
+        };
+        let found = self.draft.conditions.iter().enumerate().find_map(|(place, condition)| {
+            let Filter::Compare { field, operator: Comparison::Equal, value: Literal::Text(value) } = &condition.filter
+            else {
+                return None;
+            };
+            let condition = format!("{field} = '{value}'");
+            let metric = self.scope.model.metrics.iter().find(|metric| counts(metric, &condition))?;
+            Some((place, metric.name.clone()))
+        });
+        if let Some((place, name)) = found {
+            self.draft.conditions.remove(place);
+            self.draft.measures = vec![Measure::Metric(name)];
         }
     }
 
@@ -393,104 +424,11 @@ impl Builder<'_> {
         let Dimension::Entity { dataset, .. } = dimension else {
             return vec![dimension.clone()];
         };
-        let label = self.label(dataset);
+        let label = self.scope.label(dataset);
         if label.is_empty() {
             return vec![dimension.clone()];
         }
         label.iter().map(field_dimension).collect()
-    }
-
-    /// The fields that name a row of `dataset` for people.
-    fn label(&self, dataset: &str) -> Vec<FieldRef> {
-        let known = self.scope.model.dataset(dataset);
-        known
-            .iter()
-            .flat_map(|known| &known.label)
-            .map(|field| FieldRef::new(dataset, field))
-            .collect()
-    }
-
-    fn summary_windows(&mut self, base: &str, filters: &mut Vec<Filter>) -> (Option<Window>, Vec<NamedWindow>) {
-        let has_time = self.has_time(base);
-        if !has_time && !self.draft.windows.is_empty() {
-            for window in std::mem::take(&mut self.draft.windows) {
-                match self.window_filter(base, window) {
-                    Some(filter) => filters.push(filter),
-                    None => self.draft.loose_ends += 1,
-                }
-            }
-        }
-        let windows: Vec<Window> = self.draft.windows.iter().map(|window| self.clip(*window)).collect();
-        match windows.as_slice() {
-            [] => (None, Vec::new()),
-            [window] => (Some(*window), Vec::new()),
-            several => {
-                let mut ordered = several.to_vec();
-                ordered.sort_by_key(|window| window.start);
-                ordered.dedup();
-                let named = ordered.into_iter().map(|window| NamedWindow {
-                    label: window.label(self.language),
-                    window,
-                });
-                (None, named.collect())
-            }
-        }
-    }
-
-    /// Does the measure's base say when its rows happened?
-    fn has_time(&self, base: &str) -> bool {
-        let of_metric = self
-            .draft
-            .measures
-            .iter()
-            .any(|measure| matches!(measure, Measure::Metric(_)));
-        of_metric
-            || self
-                .scope
-                .model
-                .dataset(base)
-                .is_some_and(|dataset| dataset.time.is_some())
-    }
-
-    /// A window on a dataset without a time field of its own: on its year field, or its one date.
-    fn window_filter(&self, base: &str, window: Window) -> Option<Filter> {
-        let mut datasets = vec![base.to_owned()];
-        datasets.extend(self.draft.mentioned.iter().cloned());
-        for name in datasets {
-            let Some(dataset) = self.scope.model.dataset(&name) else {
-                continue;
-            };
-            let references = dataset.fields.iter().map(|field| FieldRef::new(&name, &field.name));
-            let (times, years): (Vec<FieldRef>, Vec<FieldRef>) = references
-                .filter(|field| self.scope.is_time(field) || self.scope.is_year(field))
-                .partition(|field| !self.scope.is_year(field));
-            if let ([], [year, ..]) | ([_, ..], [year]) = (times.as_slice(), years.as_slice()) {
-                return Some(year_filter(year, window));
-            }
-            if let [time, ..] = times.as_slice() {
-                return Some(Filter::During {
-                    field: time.clone(),
-                    window,
-                });
-            }
-        }
-        None
-    }
-
-    /// An open end is closed where the data ends, so that a report can print the days it covers.
-    fn clip(&self, window: Window) -> Window {
-        let Some(data) = self.time.data else { return window };
-        let start = if window.is_open_start() {
-            data.start.min(window.end)
-        } else {
-            window.start
-        };
-        let end = if window.is_open_end() {
-            data.end.max(window.start)
-        } else {
-            window.end
-        };
-        Window::new(start, end).unwrap_or(window)
     }
 
     fn limit(&self) -> Option<u64> {
@@ -530,137 +468,6 @@ impl Builder<'_> {
             });
         }
         order
-    }
-
-    /// The draft's conditions, tied by "or" where they were, and turned to rows of `base`.
-    fn filters(&mut self, base: &str) -> Vec<Filter> {
-        let mut groups: Vec<Vec<Filter>> = Vec::new();
-        for condition in &self.draft.conditions {
-            match groups.last_mut() {
-                Some(group) if condition.or => group.push(condition.filter.clone()),
-                _ => groups.push(vec![condition.filter.clone()]),
-            }
-        }
-        let mut filters: Vec<Filter> = groups
-            .into_iter()
-            .filter_map(|mut group| {
-                if group.len() > 1 {
-                    Some(Filter::Or(group))
-                } else {
-                    group.pop()
-                }
-            })
-            .collect();
-        self.reach_down(base, &mut filters);
-        filters
-    }
-
-    /// Conditions on rows that point at a row of `base` hold where such a row exists; conditions on one dataset, and
-    /// the time where `base` has none, hold for the same row of it.
-    fn reach_down(&mut self, base: &str, filters: &mut Vec<Filter>) {
-        let mut kept: Vec<Filter> = Vec::new();
-        let mut below: Vec<(String, Vec<Filter>, bool)> = Vec::new();
-        for filter in filters.drain(..) {
-            let (inner, negated) = match &filter {
-                Filter::Not(inner) => (inner.as_ref().clone(), true),
-                _ => (filter.clone(), false),
-            };
-            let (dataset, inner) = match inner {
-                Filter::Exists { dataset, filter } => (dataset, filter.map(|filter| *filter)),
-                other => match filter_dataset(&other) {
-                    Some(dataset) => (dataset, Some(other)),
-                    None => {
-                        kept.push(filter);
-                        continue;
-                    }
-                },
-            };
-            let is_below =
-                dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
-            let is_exists = inner.is_none();
-            if !(is_below || is_exists) {
-                kept.push(filter);
-                continue;
-            }
-            match below
-                .iter_mut()
-                .find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated)
-            {
-                Some((_, inner_filters, _)) => inner_filters.extend(inner),
-                None => below.push((dataset, inner.into_iter().collect(), negated)),
-            }
-        }
-        if let [(dataset, inner, _)] = below.as_mut_slice()
-            && !self.has_time(base)
-            && let Some(time) = self
-                .scope
-                .model
-                .dataset(dataset)
-                .and_then(|dataset| dataset.time.clone())
-        {
-            for window in std::mem::take(&mut self.draft.windows) {
-                inner.push(Filter::During {
-                    field: FieldRef::new(dataset.clone(), time.clone()),
-                    window,
-                });
-            }
-        }
-        for (dataset, inner, negated) in below {
-            let exists = Filter::Exists {
-                dataset,
-                filter: all_of(inner).map(Box::new),
-            };
-            kept.push(if negated { Filter::Not(Box::new(exists)) } else { exists });
-        }
-        *filters = kept;
-    }
-
-    fn rows(mut self) -> Option<Built> {
-        let dataset = self.draft.subject().or_else(|| self.draft.mentioned.first().cloned())?;
-        let mut filters = self.filters(&dataset);
-        let all_filters = filters.clone();
-        let windows = std::mem::take(&mut self.draft.windows);
-        let has_time = self
-            .scope
-            .model
-            .dataset(&dataset)
-            .is_some_and(|dataset| dataset.time.is_some());
-        let mut window = None;
-        for each in &windows {
-            match (has_time, windows.len()) {
-                (true, 1) => window = Some(self.clip(*each)),
-                _ => match self.window_filter(&dataset, *each) {
-                    Some(filter) => filters.push(filter),
-                    None => self.draft.loose_ends += 1,
-                },
-            }
-        }
-        self.draft.windows = windows;
-        let order = self.order(&[], false);
-        let limit = self.limit();
-        if !self.draft.having.is_empty() {
-            self.draft.loose_ends += 1;
-        }
-        let rows = Rows {
-            dataset: dataset.clone(),
-            fields: self.draft.shows.clone(),
-            distinct: self.draft.distinct,
-            filter: all_of(filters),
-            window,
-            order_by: order.clone(),
-            limit: limit.map(|count| Limit {
-                count,
-                with_ties: false,
-            }),
-            ..Rows::default()
-        };
-        let exact = rows
-            .fields
-            .is_empty()
-            .then(|| self.label(&dataset))
-            .filter(|label| !label.is_empty());
-        let exact = exact.map(|fields| Query::Rows(Rows { fields, ..rows.clone() }));
-        Some(self.built(Query::Rows(rows), exact, Vec::new(), all_filters, order, limit))
     }
 
     fn built(
@@ -735,71 +542,5 @@ fn having(draft: &Draft) -> Option<Having> {
         Some(Having::And(conditions))
     } else {
         conditions.pop()
-    }
-}
-
-fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
-    if filters.len() > 1 {
-        Some(Filter::And(filters))
-    } else {
-        filters.pop()
-    }
-}
-
-/// The field that a plain condition is about.
-fn filter_field(filter: &Filter) -> Option<FieldRef> {
-    match filter {
-        Filter::Compare { field, .. } | Filter::In { field, .. } => Some(field.clone()),
-        Filter::Not(inner) => filter_field(inner),
-        _ => None,
-    }
-}
-
-/// The dataset that a condition is about; `None` when it is about several.
-fn filter_dataset(filter: &Filter) -> Option<String> {
-    match filter {
-        Filter::Compare { field, .. }
-        | Filter::In { field, .. }
-        | Filter::Between { field, .. }
-        | Filter::Like { field, .. }
-        | Filter::IsNull { field }
-        | Filter::During { field, .. }
-        | Filter::InQuery { field, .. }
-        | Filter::CompareAggregate { field, .. } => Some(field.dataset.clone()),
-        Filter::CompareFields { left, right, .. } => (left.dataset == right.dataset).then(|| left.dataset.clone()),
-        Filter::Exists { dataset, .. } => Some(dataset.clone()),
-        Filter::Not(inner) => filter_dataset(inner),
-        Filter::And(filters) | Filter::Or(filters) => {
-            let mut datasets = filters.iter().map(filter_dataset);
-            let first = datasets.next()??;
-            datasets
-                .all(|dataset| dataset.as_ref() == Some(&first))
-                .then_some(first)
-        }
-    }
-}
-
-/// A window on a field that holds years as numbers.
-pub fn year_filter(field: &FieldRef, window: Window) -> Filter {
-    let compare = |operator, year: i16| Filter::Compare {
-        field: field.clone(),
-        operator,
-        value: Literal::Integer(year.into()),
-    };
-    let (first, last) = (window.start.year(), window.last_day().year());
-    if window.is_open_start() {
-        // "Before 1990" ends with the first day of 1990; "until 1990" with the first of 1991.
-        return compare(Comparison::Less, window.end.year());
-    }
-    if window.is_open_end() {
-        return compare(Comparison::AtLeast, first);
-    }
-    if first == last {
-        return compare(Comparison::Equal, first);
-    }
-    Filter::Between {
-        field: field.clone(),
-        low: Literal::Integer(first.into()),
-        high: Literal::Integer(last.into()),
     }
 }

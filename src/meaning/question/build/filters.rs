@@ -1,0 +1,155 @@
+//! The conditions of a draft, turned to the rows that are counted or listed.
+
+use crate::meaning::query::{Comparison, Filter};
+use crate::meaning::question::build::Builder;
+use crate::meaning::semantic::FieldRef;
+
+impl Builder<'_> {
+    /// The draft's conditions, tied by "or" where they were, and turned to rows of `base`.
+    pub(super) fn filters(&mut self, base: &str) -> Vec<Filter> {
+        let mut groups: Vec<Vec<Filter>> = Vec::new();
+        for condition in &self.draft.conditions {
+            match groups.last_mut() {
+                Some(group) if condition.or => group.push(condition.filter.clone()),
+                _ => groups.push(vec![condition.filter.clone()]),
+            }
+        }
+        let mut filters: Vec<Filter> = groups
+            .into_iter()
+            .filter_map(|mut group| {
+                if group.len() > 1 {
+                    Some(Filter::Or(group))
+                } else {
+                    group.pop()
+                }
+            })
+            .collect();
+        self.take_both_apart(base, &mut filters);
+        self.reach_down(base, &mut filters);
+        filters
+    }
+
+    /// "Both A and B" of rows that point at a row of `base`: one such row for each value.
+    pub(super) fn take_both_apart(&mut self, base: &str, filters: &mut Vec<Filter>) {
+        if !self.draft.both {
+            return;
+        }
+        let is_below = |dataset: &str| dataset != base && !self.scope.points_at(base, dataset);
+        let taken = filters
+            .iter()
+            .position(|filter| matches!(filter, Filter::In { field, .. } if is_below(&field.dataset)));
+        let Some(Filter::In { field, values }) = taken.map(|taken| filters.remove(taken)) else {
+            return;
+        };
+        self.draft.both = false;
+        filters.extend(values.into_iter().map(|value| {
+            let equal = Filter::Compare {
+                field: field.clone(),
+                operator: Comparison::Equal,
+                value,
+            };
+            Filter::And(vec![equal])
+        }));
+    }
+
+    /// Conditions on rows that point at a row of `base` hold where such a row exists; conditions on one dataset, and
+    /// the time where `base` has none, hold for the same row of it.
+    pub(super) fn reach_down(&mut self, base: &str, filters: &mut Vec<Filter>) {
+        let mut kept: Vec<Filter> = Vec::new();
+        let mut below: Vec<(String, Vec<Filter>, bool)> = Vec::new();
+        for filter in filters.drain(..) {
+            let (inner, negated) = match &filter {
+                Filter::Not(inner) => (inner.as_ref().clone(), true),
+                _ => (filter.clone(), false),
+            };
+            let (dataset, inner) = match inner {
+                Filter::Exists { dataset, filter } => (dataset, filter.map(|filter| *filter)),
+                other => match filter_dataset(&other) {
+                    Some(dataset) => (dataset, Some(other)),
+                    None => {
+                        kept.push(filter);
+                        continue;
+                    }
+                },
+            };
+            let is_below =
+                dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
+            let is_exists = inner.is_none();
+            if !(is_below || is_exists) {
+                kept.push(filter);
+                continue;
+            }
+            match below
+                .iter_mut()
+                .find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated)
+            {
+                Some((_, inner_filters, _)) => inner_filters.extend(inner),
+                None => below.push((dataset, inner.into_iter().collect(), negated)),
+            }
+        }
+        if let [(dataset, inner, _)] = below.as_mut_slice()
+            && !self.has_time(base)
+            && let Some(time) = self
+                .scope
+                .model
+                .dataset(dataset)
+                .and_then(|dataset| dataset.time.clone())
+        {
+            for window in std::mem::take(&mut self.draft.windows) {
+                inner.push(Filter::During {
+                    field: FieldRef::new(dataset.clone(), time.clone()),
+                    window,
+                });
+            }
+        }
+        for (dataset, inner, negated) in below {
+            let exists = Filter::Exists {
+                dataset,
+                filter: all_of(inner).map(Box::new),
+            };
+            kept.push(if negated { Filter::Not(Box::new(exists)) } else { exists });
+        }
+        *filters = kept;
+    }
+}
+
+/// The field that a plain condition is about.
+pub(super) fn filter_field(filter: &Filter) -> Option<FieldRef> {
+    match filter {
+        Filter::Compare { field, .. } | Filter::In { field, .. } => Some(field.clone()),
+        Filter::Not(inner) => filter_field(inner),
+        _ => None,
+    }
+}
+
+/// The dataset that a condition is about; `None` when it is about several.
+pub(super) fn filter_dataset(filter: &Filter) -> Option<String> {
+    match filter {
+        Filter::Compare { field, .. }
+        | Filter::In { field, .. }
+        | Filter::Between { field, .. }
+        | Filter::Like { field, .. }
+        | Filter::IsNull { field }
+        | Filter::During { field, .. }
+        | Filter::InQuery { field, .. }
+        | Filter::CompareAggregate { field, .. } => Some(field.dataset.clone()),
+        Filter::CompareFields { left, right, .. } => (left.dataset == right.dataset).then(|| left.dataset.clone()),
+        Filter::Exists { dataset, .. } => Some(dataset.clone()),
+        Filter::Not(inner) => filter_dataset(inner),
+        Filter::And(filters) | Filter::Or(filters) => {
+            let mut datasets = filters.iter().map(filter_dataset);
+            let first = datasets.next()??;
+            datasets
+                .all(|dataset| dataset.as_ref() == Some(&first))
+                .then_some(first)
+        }
+    }
+}
+
+pub(super) fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
+    if filters.len() > 1 {
+        Some(Filter::And(filters))
+    } else {
+        filters.pop()
+    }
+}

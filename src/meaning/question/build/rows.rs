@@ -1,0 +1,106 @@
+//! Listings: rows of one dataset.
+
+use crate::meaning::query::{Combine, Comparison, Filter, Limit, Literal, OrderKey, Query, Rows, SetOperator};
+use crate::meaning::question::build::filters::all_of;
+use crate::meaning::question::build::{Builder, Built};
+use crate::meaning::question::draft::Draft;
+
+impl Builder<'_> {
+    pub(super) fn rows(mut self) -> Option<Built> {
+        let dataset = self.draft.subject().or_else(|| self.draft.mentioned.first().cloned())?;
+        let mut filters = self.filters(&dataset);
+        let all_filters = filters.clone();
+        let windows = std::mem::take(&mut self.draft.windows);
+        let has_time = self
+            .scope
+            .model
+            .dataset(&dataset)
+            .is_some_and(|dataset| dataset.time.is_some());
+        let mut window = None;
+        let mut periods = Vec::new();
+        for each in &windows {
+            match (has_time, windows.len()) {
+                (true, 1) => window = Some(self.clip(*each)),
+                _ => match self.window_filter(&dataset, *each) {
+                    Some(filter) => periods.push(filter),
+                    None => self.draft.loose_ends += 1,
+                },
+            }
+        }
+        // "Before 1989 or after 2007": a row lies in one of them.
+        filters.extend(if periods.len() > 1 {
+            Some(Filter::Or(periods))
+        } else {
+            periods.pop()
+        });
+        self.draft.windows = windows;
+        let order = self.order(&[], false);
+        let limit = self.limit();
+        if !self.draft.having.is_empty() {
+            self.draft.loose_ends += 1;
+        }
+        let rows = Rows {
+            dataset: dataset.clone(),
+            fields: self.draft.shows.clone(),
+            // Different values that are sorted by something else are no set any more.
+            distinct: self.draft.distinct && order.iter().all(|by| shows_key(&self.draft, &by.key)),
+            filter: all_of(filters),
+            window,
+            order_by: order.clone(),
+            limit: limit.map(|count| Limit {
+                count,
+                with_ties: false,
+            }),
+            ..Rows::default()
+        };
+        let exact = rows
+            .fields
+            .is_empty()
+            .then(|| self.scope.label(&dataset))
+            .filter(|label| !label.is_empty());
+        let exact = exact.map(|fields| Query::Rows(Rows { fields, ..rows.clone() }));
+        let query = self.intersect(&rows).unwrap_or(Query::Rows(rows));
+        let exact = exact.filter(|_| matches!(query, Query::Rows(_)));
+        Some(self.built(query, exact, Vec::new(), all_filters, order, limit))
+    }
+
+    /// "Both A and B" of a field of `rows` itself: what is shown of the one and of the other.
+    pub(super) fn intersect(&self, rows: &Rows) -> Option<Query> {
+        let parts = match rows.filter.as_ref()? {
+            Filter::And(parts) => parts.clone(),
+            single => vec![single.clone()],
+        };
+        let place = parts.iter().position(|filter| matches!(filter, Filter::In { .. }))?;
+        let Filter::In { field, values } = parts.get(place)? else {
+            return None;
+        };
+        let [left, right] = values.as_slice() else { return None };
+        if !self.draft.both || rows.fields.is_empty() || rows.fields.contains(field) || rows.limit.is_some() {
+            return None;
+        }
+        let side = |value: &Literal| {
+            let mut filters = parts.clone();
+            if let Some(filter) = filters.get_mut(place) {
+                *filter = Filter::Compare {
+                    field: field.clone(),
+                    operator: Comparison::Equal,
+                    value: value.clone(),
+                };
+            }
+            Box::new(Query::Rows(Rows {
+                filter: all_of(filters),
+                order_by: Vec::new(),
+                ..rows.clone()
+            }))
+        };
+        Some(Query::Combine(Combine {
+            operator: SetOperator::Intersect,
+            left: side(left),
+            right: side(right),
+        }))
+    }
+}
+
+fn shows_key(draft: &Draft, key: &OrderKey) -> bool {
+    matches!(key, OrderKey::Field(field) if draft.shows.contains(field))
+}

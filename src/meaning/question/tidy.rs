@@ -1,0 +1,141 @@
+//! Small turns of phrase that are settled before the walk: "names of the employees", "full name", "taught by".
+
+use crate::meaning::question::cue::Cue;
+use crate::meaning::question::draft::{Node, What};
+use crate::meaning::question::scope::Scope;
+use crate::meaning::semantic::FieldRef;
+
+/// Participles that do not end in "-ed".
+const PARTICIPLES: [&str; 22] = [
+    "taken", "given", "written", "made", "sold", "bought", "taught", "held", "led", "won", "paid", "spoken", "driven",
+    "grown", "built", "sent", "seen", "chosen", "drawn", "run", "known", "put",
+];
+
+/// Settles them in place.
+pub fn tidy(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
+    names_of_things(nodes, scope);
+    full_names(nodes, scope);
+    first_and_last_names(nodes, scope);
+    agents(nodes);
+}
+
+/// "Names of authors" where author is a field, "institution name": the field itself is the name. "Names of the
+/// regions": the fields that name a region, whatever other table has a field called name.
+fn names_of_things(nodes: &mut [Node], scope: &Scope<'_>) {
+    for at in 0..nodes.len() {
+        let Some(node) = nodes.get(at) else { continue };
+        let What::Field(field) = &node.what else { continue };
+        if !is_plain_name(&node.text) {
+            continue;
+        }
+        let field = field.clone();
+        let after = nodes.get(at + 1..).unwrap_or_default();
+        let next = after.iter().map(|node| &node.what).find(|what| !is_small(what));
+        let joined = after
+            .first()
+            .is_some_and(|next| matches!(next.what, What::Cue(Cue::Of)));
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| nodes.get(before))
+            .map(|node| &node.what);
+        let named = match (next, before) {
+            (Some(next @ (What::Field(_) | What::Dataset(_))), _) if joined => Some(next),
+            (_, Some(before @ (What::Field(_) | What::Dataset(_)))) => Some(before),
+            _ => None,
+        };
+        let what = match named {
+            Some(What::Field(other)) if !scope.is_numeric(other) && *other != field && !scope.is_key(other) => {
+                Some(What::Cue(Cue::Filler))
+            }
+            Some(What::Dataset(dataset)) if *dataset != field.dataset => {
+                scope.label(dataset).first().cloned().map(What::Field)
+            }
+            _ => None,
+        };
+        if let (Some(what), Some(node)) = (what, nodes.get_mut(at)) {
+            node.what = what;
+        }
+    }
+}
+
+fn is_plain_name(text: &str) -> bool {
+    matches!(text.to_lowercase().as_str(), "name" | "names" | "名称" | "名字")
+}
+
+fn is_small(what: &What) -> bool {
+    matches!(
+        what,
+        What::Cue(Cue::Filler | Cue::Of | Cue::Distinct | Cue::Group) | What::Punctuation
+    )
+}
+
+/// "Full name", "first and last names": both parts, of the thing that is named.
+fn full_names(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
+    let mut at = 0;
+    while at < nodes.len() {
+        let is_full = nodes
+            .get(at)
+            .is_some_and(|node| node.what == What::Unknown && node.text.eq_ignore_ascii_case("full"));
+        let named = nodes.get(at + 1).filter(|node| is_plain_name(&node.text)).cloned();
+        if let (true, Some(named)) = (is_full, named) {
+            let owner = match &named.what {
+                What::Field(field) => Some(field.dataset.clone()),
+                _ => nodes.iter().find_map(|node| match &node.what {
+                    What::Dataset(dataset) => Some(dataset.clone()),
+                    _ => None,
+                }),
+            };
+            let parts: Vec<FieldRef> = owner.map(|owner| scope.name_parts(&owner)).unwrap_or_default();
+            if let Some(full) = nodes.get_mut(at) {
+                full.what = What::Cue(Cue::Filler);
+            }
+            if parts.len() > 1 {
+                let replaced = parts.into_iter().map(|part| Node {
+                    what: What::Field(part),
+                    ..named.clone()
+                });
+                nodes.splice(at + 1..at + 2, replaced);
+            }
+        }
+        at += 1;
+    }
+}
+
+/// "First and last names": "first" is half a name, not the earliest.
+fn first_and_last_names(nodes: &mut [Node], scope: &Scope<'_>) {
+    for at in 0..nodes.len() {
+        let is_first = nodes
+            .get(at)
+            .is_some_and(|node| node.text.eq_ignore_ascii_case("first"));
+        let tied = nodes
+            .get(at + 1)
+            .is_some_and(|node| matches!(node.what, What::Cue(Cue::And)));
+        let Some(What::Field(last)) = nodes.get(at + 2).map(|node| node.what.clone()) else {
+            continue;
+        };
+        let parts = scope.name_parts(&last.dataset);
+        if let (true, true, [first, known_last], Some(node)) = (is_first, tied, parts.as_slice(), nodes.get_mut(at))
+            && *known_last == last
+        {
+            node.what = What::Field(first.clone());
+        }
+    }
+}
+
+/// "Products ordered by customers": by whom, not by what it is grouped.
+fn agents(nodes: &mut [Node]) {
+    for at in 1..nodes.len() {
+        let by = nodes
+            .get(at)
+            .is_some_and(|node| node.what == What::Cue(Cue::Group) && node.text.eq_ignore_ascii_case("by"));
+        let before = at.checked_sub(1).and_then(|before| nodes.get(before));
+        let is_participle = before.is_some_and(|before| {
+            let last = before.text.rsplit(' ').next().unwrap_or_default().to_lowercase();
+            let speaks_of_order = matches!(before.what, What::Cue(Cue::Group | Cue::Ranked | Cue::Direction { .. }));
+            !speaks_of_order && (last.ends_with("ed") && last.len() > 3 || PARTICIPLES.contains(&last.as_str()))
+        });
+        if let (true, true, Some(node)) = (by, is_participle, nodes.get_mut(at)) {
+            node.what = What::Cue(Cue::In);
+        }
+    }
+}
