@@ -4,9 +4,9 @@
 mod bad_input;
 mod batch;
 mod demo;
-mod question;
 mod headline;
 mod providers;
+mod question;
 mod sakila;
 mod scripted;
 mod sql_gold;

@@ -6,7 +6,9 @@ mod times;
 
 pub use times::year_filter;
 
-use crate::meaning::query::{Comparison, Dimension, Filter, Having, Limit, Literal, Measure, OrderBy, OrderKey, Query, Summary};
+use crate::meaning::query::{
+    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, OrderBy, OrderKey, Query, Summary,
+};
 use crate::meaning::question::build::filters::{all_of, filter_field};
 use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::cue::Quality;
@@ -252,20 +254,33 @@ impl Builder<'_> {
     /// A metric that counts exactly the rows that the conditions leave is meant by its definition: "how many orders were
     /// cancelled" is the metric of cancelled orders, where the model has one.
     fn metric_of_condition(&mut self) {
-        let [Measure::Count(dataset)] = self.draft.measures.as_slice() else { return };
+        let [Measure::Count(dataset)] = self.draft.measures.as_slice() else {
+            return;
+        };
         let counts = |metric: &&Metric, condition: &str| match &metric.kind {
-            MetricKind::Simple { dataset: own, filter: Some(filter), .. } => {
-                metric.unit == Unit::Count && !metric.hidden && own == dataset && filter.trim() == condition
-            }
+            MetricKind::Simple {
+                dataset: own,
+                filter: Some(filter),
+                ..
+            } => metric.unit == Unit::Count && !metric.hidden && own == dataset && filter.trim() == condition,
             MetricKind::Simple { .. } | MetricKind::Ratio { .. } | MetricKind::Derived { .. } => false,
         };
         let found = self.draft.conditions.iter().enumerate().find_map(|(place, condition)| {
-            let Filter::Compare { field, operator: Comparison::Equal, value: Literal::Text(value) } = &condition.filter
+            let Filter::Compare {
+                field,
+                operator: Comparison::Equal,
+                value: Literal::Text(value),
+            } = &condition.filter
             else {
                 return None;
             };
             let condition = format!("{field} = '{value}'");
-            let metric = self.scope.model.metrics.iter().find(|metric| counts(metric, &condition))?;
+            let metric = self
+                .scope
+                .model
+                .metrics
+                .iter()
+                .find(|metric| counts(metric, &condition))?;
             Some((place, metric.name.clone()))
         });
         if let Some((place, name)) = found {
