@@ -10,6 +10,7 @@ mod lint;
 mod names;
 mod parse;
 mod resolve;
+mod scan;
 
 /// One statement that may run: read-only, every name resolved, lints attached.
 ///
@@ -107,7 +108,7 @@ const DEEP_STACK: usize = 256 << 20;
 ///
 /// Errors name every reason found at the first step that refuses. Lints never refuse; see [`CheckedSql::lints`].
 pub fn check(text: &str, dialect: Dialect, catalog: Option<&Catalog>) -> Result<CheckedSql, Refusal> {
-    let scanned = parse::scan(text, dialect)?;
+    let scanned = scan::scan(text, dialect)?;
     if !scanned.deep {
         return check_scanned(scanned, catalog);
     }
@@ -132,7 +133,7 @@ pub fn check(text: &str, dialect: Dialect, catalog: Option<&Catalog>) -> Result<
     })
 }
 
-fn check_scanned(scanned: parse::Scanned<'_>, catalog: Option<&Catalog>) -> Result<CheckedSql, Refusal> {
+fn check_scanned(scanned: scan::Scanned<'_>, catalog: Option<&Catalog>) -> Result<CheckedSql, Refusal> {
     let (text, dialect) = (scanned.text.to_owned(), scanned.dialect);
     let form = parse::parse(scanned)?;
     guard::guard(&form, dialect)?;

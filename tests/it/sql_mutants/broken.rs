@@ -1,15 +1,10 @@
-//! Mutants of gold statements: one thing broken by a seeded generator, run beside the original, and caught or not.
-//!
-//! A mutant counts when it no longer runs or returns other rows. Some faults cannot show in statement and catalog (another
-//! table that has all the columns, a dropped condition beside another one that still joins); each kind says which it leaves out.
+//! Makes mutants: one thing in a gold statement broken.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use analyst::warehouse::catalog::{Catalog, DataType, KeySource, Table};
-use analyst::warehouse::{Dialect, sql};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use sqlparser::ast::{
     BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, SetExpr, Statement, TableFactor, Value, VisitMut,
     VisitorMut,
@@ -18,64 +13,17 @@ use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-use crate::sql_gold::{GOLD, Gold};
-
-/// Mutants counted per kind; nine kinds make more than the 2,000 asked for where the data has enough places.
-const PER_KIND: usize = 400;
-/// SQLite instructions after which a statement (a cross product, mostly) is stopped; it then returns other rows.
-const INSTRUCTIONS: i32 = 3_000_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    MisspeltColumn,
-    MisspeltTable,
-    WrongTable,
-    AmbiguousName,
-    MissingJoinCondition,
-    FanOut,
-    LastDayBetween,
-    WrongType,
-    DroppedGroupBy,
-}
-
-const KINDS: [Kind; 9] = [
-    Kind::MisspeltColumn,
-    Kind::MisspeltTable,
-    Kind::WrongTable,
-    Kind::AmbiguousName,
-    Kind::MissingJoinCondition,
-    Kind::FanOut,
-    Kind::LastDayBetween,
-    Kind::WrongType,
-    Kind::DroppedGroupBy,
-];
-
-impl Kind {
-    /// The codes that name the fault.
-    fn codes(self) -> &'static [&'static str] {
-        match self {
-            Kind::MisspeltColumn => &["unknown-column"],
-            Kind::MisspeltTable => &["unknown-table"],
-            Kind::WrongTable => &["unknown-column", "unknown-table", "ambiguous-column"],
-            Kind::AmbiguousName => &["ambiguous-column"],
-            Kind::MissingJoinCondition => &["missing-join-condition"],
-            Kind::FanOut => &["fan-out"],
-            Kind::LastDayBetween => &["between-timestamp"],
-            Kind::WrongType => &["string-number-comparison"],
-            Kind::DroppedGroupBy => &["bare-column"],
-        }
-    }
-}
+use crate::sql_gold::Gold;
 
 /// A broken statement, the sound one beside it, and the name that was broken.
-struct Mutant {
-    sound: String,
-    broken: String,
-    original: Option<String>,
+pub struct Mutant {
+    pub sound: String,
+    pub broken: String,
+    pub original: Option<String>,
 }
 
 /// splitmix64: small, and the same on every machine.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -90,7 +38,7 @@ impl Random {
         usize::try_from(self.next() % u64::try_from(n.max(1)).unwrap()).unwrap()
     }
 
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         list.get(self.below(list.len()))
     }
 }
@@ -169,7 +117,7 @@ fn splice(sql: &str, (from, to): (usize, usize), with: &str) -> String {
     format!("{}{with}{}", &sql[..from], &sql[to..])
 }
 
-fn misspelt_column(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Random) -> Option<Mutant> {
+pub fn misspelt_column(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Random) -> Option<Mutant> {
     let read: Vec<&str> = reads.iter().filter_map(|r| r.split('.').next_back()).collect();
     let places = words(&gold.sql, |word, before, after| {
         word.len() > 2
@@ -211,7 +159,7 @@ fn word_is_keyword(word: &str) -> bool {
         .contains(&word.to_uppercase().as_str())
 }
 
-fn misspelt_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
+pub fn misspelt_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
     let names = || catalog.tables.iter().map(|t| t.name.as_str());
     let places = words(&gold.sql, |word, before, _| {
         word.len() > 2 && has(names(), word) && (is_word(before, "from") || is_word(before, "join"))
@@ -234,7 +182,7 @@ fn misspelt_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option
 }
 
 /// Another table of the same database; it shows where a column is missing, which SQLite says when it prepares.
-fn wrong_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
+pub fn wrong_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
     let names: Vec<&str> = catalog
         .tables
         .iter()
@@ -255,7 +203,7 @@ fn wrong_table(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mu
     })
 }
 
-fn ambiguous(gold: &Gold, _: &Catalog, random: &mut Random) -> Option<Mutant> {
+pub fn ambiguous(gold: &Gold, _: &Catalog, random: &mut Random) -> Option<Mutant> {
     // `T1.name` → `name`; whether it is ambiguous is for SQLite to say.
     let all: Vec<TokenWithSpan> = tokens(&gold.sql)
         .into_iter()
@@ -285,7 +233,7 @@ fn parsed(sql: &str) -> Option<Statement> {
 }
 
 /// Drops the ON of one join that is a single equality.
-fn missing_join_condition(gold: &Gold, random: &mut Random) -> Option<Mutant> {
+pub fn missing_join_condition(gold: &Gold, random: &mut Random) -> Option<Mutant> {
     let mut statement = parsed(&gold.sql)?;
     let Statement::Query(query) = &mut statement else {
         return None;
@@ -333,7 +281,7 @@ impl VisitorMut for Qualify<'_> {
 }
 
 /// Joins a child table to a sum or an average over its parent.
-fn fan_out(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
+pub fn fan_out(gold: &Gold, catalog: &Catalog, random: &mut Random) -> Option<Mutant> {
     let lower = gold.sql.to_lowercase();
     if !(lower.contains("sum(") || lower.contains("avg(")) || lower.contains("distinct") {
         return None;
@@ -401,7 +349,7 @@ fn alias_free(statement: &Statement) -> String {
 }
 
 /// A half-open window over a timestamp of the table, and the BETWEEN that loses its last day.
-fn last_day(gold: &Gold, catalog: &Catalog, db: &Connection, random: &mut Random) -> Option<Mutant> {
+pub fn last_day(gold: &Gold, catalog: &Catalog, db: &Connection, random: &mut Random) -> Option<Mutant> {
     let statement = parsed(&gold.sql)?;
     let Statement::Query(query) = &statement else {
         return None;
@@ -518,7 +466,7 @@ impl VisitorMut for Retype<'_> {
     }
 }
 
-fn wrong_type(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Random) -> Option<Mutant> {
+pub fn wrong_type(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Random) -> Option<Mutant> {
     let mut statement = parsed(&gold.sql)?;
     let mut types = BTreeMap::new();
     for read in reads {
@@ -547,7 +495,7 @@ fn wrong_type(gold: &Gold, catalog: &Catalog, reads: &[String], random: &mut Ran
 }
 
 /// Drops GROUP BY from a query that shows its key beside an aggregate.
-fn dropped_group_by(gold: &Gold) -> Option<Mutant> {
+pub fn dropped_group_by(gold: &Gold) -> Option<Mutant> {
     let mut statement = parsed(&gold.sql)?;
     let Statement::Query(query) = &mut statement else {
         return None;
@@ -569,168 +517,4 @@ fn dropped_group_by(gold: &Gold) -> Option<Mutant> {
         broken: statement.to_string(),
         original: None,
     })
-}
-
-/// The rows in any order, `None` when the statement fails or runs too long.
-fn rows(db: &Connection, sql: &str) -> Option<Vec<String>> {
-    let mut statement = db.prepare(sql).ok()?;
-    let width = statement.column_count();
-    let mut rows = statement.query([]).ok()?;
-    let mut all = Vec::new();
-    loop {
-        match rows.next() {
-            Ok(Some(row)) => {
-                let cells: Vec<String> = (0..width).map(|i| format!("{:?}", row.get_ref(i).unwrap())).collect();
-                all.push(cells.join("\t"));
-            }
-            Ok(None) => break,
-            Err(_) => return None,
-        }
-    }
-    all.sort();
-    Some(all)
-}
-
-fn open(path: &Path) -> Connection {
-    let db =
-        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX).unwrap();
-    db.progress_handler(INSTRUCTIONS, Some(|| true)).unwrap();
-    db
-}
-
-/// What became of the mutants of one kind.
-#[derive(Default)]
-struct Tally {
-    counted: usize,
-    caught: usize,
-    names: usize,
-    first: usize,
-    missed: Vec<String>,
-}
-
-fn make(
-    kind: Kind,
-    gold: &Gold,
-    catalog: &Catalog,
-    reads: &[String],
-    db: &Connection,
-    random: &mut Random,
-) -> Option<Mutant> {
-    match kind {
-        Kind::MisspeltColumn => misspelt_column(gold, catalog, reads, random),
-        Kind::MisspeltTable => misspelt_table(gold, catalog, random),
-        Kind::WrongTable => wrong_table(gold, catalog, random),
-        Kind::AmbiguousName => ambiguous(gold, catalog, random),
-        Kind::MissingJoinCondition => missing_join_condition(gold, random),
-        Kind::FanOut => fan_out(gold, catalog, random),
-        Kind::LastDayBetween => last_day(gold, catalog, db, random),
-        Kind::WrongType => wrong_type(gold, catalog, reads, random),
-        Kind::DroppedGroupBy => dropped_group_by(gold),
-    }
-}
-
-/// Whether the mutant counts: it fails, or gives other rows than the sound statement.
-fn counts(kind: Kind, db: &Connection, mutant: &Mutant) -> bool {
-    let sound = rows(db, &mutant.sound);
-    if sound.is_none() {
-        return false;
-    }
-    match kind {
-        // These faults show only where SQLite cannot prepare the statement; a lucky name is another, valid question.
-        Kind::WrongTable => db.prepare(&mutant.broken).is_err(),
-        Kind::AmbiguousName => db
-            .prepare(&mutant.broken)
-            .is_err_and(|e| e.to_string().contains("ambiguous")),
-        _ => rows(db, &mutant.broken) != sound,
-    }
-}
-
-fn judge(tally: &mut Tally, kind: Kind, mutant: &Mutant, catalog: &Catalog) {
-    tally.counted += 1;
-    let (codes, suggestion): (Vec<String>, Option<String>) =
-        match sql::check(&mutant.broken, Dialect::Sqlite, Some(catalog)) {
-            Ok(checked) => (checked.lints().iter().map(|l| l.code.clone()).collect(), None),
-            Err(refusal) => {
-                let suggestion = refusal.reasons.first().and_then(|r| r.suggestion.clone());
-                (refusal.reasons.into_iter().map(|r| r.code).collect(), suggestion)
-            }
-        };
-    if codes.iter().any(|c| kind.codes().contains(&c.as_str())) {
-        tally.caught += 1;
-    } else {
-        tally
-            .missed
-            .push(format!("{kind:?} {codes:?}\n    {}", mutant.broken.replace('\n', " ")));
-    }
-    if let Some(original) = &mutant.original {
-        tally.names += 1;
-        let bare = suggestion
-            .as_deref()
-            .unwrap_or("")
-            .rsplit('.')
-            .next()
-            .unwrap_or("")
-            .trim_matches('"')
-            .to_owned();
-        if bare.eq_ignore_ascii_case(original) {
-            tally.first += 1;
-        } else {
-            tally.missed.push(format!(
-                "{kind:?} suggested {suggestion:?} for {original}\n    {}",
-                mutant.broken.replace('\n', " ")
-            ));
-        }
-    }
-}
-
-#[test]
-fn mutants_of_gold_statements_are_caught() {
-    let Some((gold, catalogs)) = GOLD.as_ref() else { return };
-    let mut random = Random(20_261_130);
-    let mut tallies: BTreeMap<Kind, Tally> = BTreeMap::new();
-    let mut connections: BTreeMap<&Path, Connection> = BTreeMap::new();
-    for kind in KINDS {
-        let tally = tallies.entry(kind).or_default();
-        let mut seen = std::collections::HashSet::new();
-        // Every place is tried a few times in a random order, so that rare kinds find theirs.
-        for _ in 0..gold.len() * 3 {
-            if tally.counted >= PER_KIND {
-                break;
-            }
-            let Some(g) = random.pick(gold) else { break };
-            let catalog = &catalogs[&g.db];
-            let db = connections.entry(&g.db).or_insert_with(|| open(&g.db));
-            let Ok(checked) = sql::check(&g.sql, Dialect::Sqlite, Some(catalog)) else {
-                continue;
-            };
-            if let Some(mutant) = make(kind, g, catalog, checked.reads(), db, &mut random)
-                && seen.insert((g.db.clone(), mutant.broken.clone()))
-                && counts(kind, db, &mutant)
-            {
-                judge(tally, kind, &mutant, catalog);
-            }
-        }
-    }
-    let mut missed = String::new();
-    let (mut counted, mut caught, mut names, mut first) = (0, 0, 0, 0);
-    for (kind, tally) in &tallies {
-        println!(
-            "{kind:?}: {} of {} caught; first suggestion right {} of {}",
-            tally.caught, tally.counted, tally.first, tally.names
-        );
-        (counted, caught, names, first) = (
-            counted + tally.counted,
-            caught + tally.caught,
-            names + tally.names,
-            first + tally.first,
-        );
-        missed.extend(tally.missed.iter().map(|m| format!("{m}\n")));
-    }
-    println!("all: {caught} of {counted} caught, first suggestion right {first} of {names}");
-    if let Ok(path) = std::env::var("ANALYST_MUTANTS_MISSED") {
-        std::fs::write(path, &missed).unwrap();
-    }
-    assert!(counted >= 2_000, "only {counted} mutants");
-    assert!(caught * 100 >= counted * 99, "{caught} of {counted} caught");
-    assert!(first * 100 >= names * 95, "{first} of {names} first suggestions");
 }
