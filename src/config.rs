@@ -341,6 +341,12 @@ impl Config {
             .or_else(|| self.db.as_ref()?.semantic.as_deref())
     }
 
+    /// The size from which a conversation is shortened; `None` for the built-in analyst, which reads whole replies and
+    /// has no limit.
+    pub fn context_tokens(&self) -> Option<u64> {
+        (self.model != DEFAULT_MODEL).then_some(self.budget.context_tokens)
+    }
+
     /// The chosen model's price, where the table has one.
     pub fn price(&self) -> Option<Price> {
         self.prices.get(&self.model).copied()

@@ -9,15 +9,19 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::session::event::{ArtifactKind, CallStatus, EventKind};
-use crate::session::message::{Arguments, Message, ToolCall};
+use crate::session::message::{Message, ToolCall};
 use crate::session::timeline::{Timeline, TimelineError};
-use crate::session::todo::{PlanChange, progress};
-use crate::tools::{Call, Effect, Registry, Reply, Tool, ToolError, Workbench};
+use crate::session::todo::{PlanChange, TodoItem, progress};
+use crate::tools::{Call, Effect, Registry, Workbench};
+
+mod asked;
+mod ended;
+
+use asked::{arguments_of, key, malformed, unknown_tool};
+use ended::Ended;
 
 /// How long a cancelled tool may take to stop by itself before it is dropped.
 const GRACE: Duration = Duration::from_secs(2);
-/// A name that is less like the wanted one than this is not worth proposing.
-const NEAR_ENOUGH: f64 = 0.7;
 
 /// One call and how it ended: the run's ledger.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +34,7 @@ pub struct CallRecord {
     pub status: CallStatus,
     pub summary: String,
     pub elapsed_ms: u64,
-    /// Answered from the ledger, without running anything.
+    /// Brought nothing new: answered from the ledger, or a plan write that changed nothing.
     pub repeated: bool,
 }
 
@@ -62,18 +66,8 @@ pub struct Dispatcher {
     numbers: HashMap<char, u32>,
     /// Successful replies of read-only calls, by what was asked.
     answered: HashMap<String, Ended>,
-}
-
-/// How one call ended, before it is announced.
-#[derive(Debug, Clone)]
-struct Ended {
-    status: CallStatus,
-    reply: String,
-    summary: String,
-    elapsed: Duration,
-    artifacts: Vec<(String, ArtifactKind, String)>,
-    plan: Option<PlanChange>,
-    repeated: bool,
+    /// The list as the latest plan write left it.
+    last_plan: Vec<TodoItem>,
 }
 
 /// One call as it is asked, with its arguments read.
@@ -114,6 +108,7 @@ impl Dispatcher {
             timeline,
             numbers: HashMap::new(),
             answered: HashMap::new(),
+            last_plan: Vec::new(),
         }
     }
 
@@ -305,7 +300,7 @@ impl Dispatcher {
         turn: &mut TurnCalls,
         cancel: &CancellationToken,
     ) -> Result<(), TimelineError> {
-        let ended = match slot.state {
+        let mut ended = match slot.state {
             State::Ended(ended) => ended,
             State::Running(task) => wait_for(task, cancel).await,
             State::SameAs(same) => match self.answered.get(&same) {
@@ -316,7 +311,10 @@ impl Dispatcher {
                 ),
             },
         };
-        if ended.status == CallStatus::Ok && ended.plan.is_none() && !ended.repeated {
+        if let Some(change) = &ended.plan {
+            ended.repeated = change.todos == self.last_plan;
+            self.last_plan.clone_from(&change.todos);
+        } else if ended.status == CallStatus::Ok && !ended.repeated {
             self.answered.insert(slot.asked.key(), ended.clone());
         }
         self.announce(slot.asked, ended, turn)
@@ -380,71 +378,6 @@ impl Asked {
     }
 }
 
-impl Ended {
-    fn from_result(result: Result<Reply, ToolError>, elapsed: Duration) -> Self {
-        match result {
-            Ok(reply) => Self {
-                status: CallStatus::Ok,
-                reply: reply.text,
-                summary: reply.summary,
-                elapsed,
-                artifacts: reply.artifacts,
-                plan: reply.plan,
-                repeated: false,
-            },
-            Err(ToolError::Cancelled) => Self::cancelled(elapsed),
-            Err(error @ (ToolError::FixTheCall(_) | ToolError::TryAgain(_) | ToolError::CannotBeDone(_))) => {
-                Self::error(error.to_string(), elapsed)
-            }
-        }
-    }
-
-    fn error(text: String, elapsed: Duration) -> Self {
-        let summary = text.lines().next().unwrap_or_default().to_owned();
-        let reply = format!("error: {text}");
-        Self {
-            status: CallStatus::Error,
-            reply,
-            summary,
-            elapsed,
-            artifacts: vec![],
-            plan: None,
-            repeated: false,
-        }
-    }
-
-    fn cancelled(elapsed: Duration) -> Self {
-        let text = "cancelled before it ended".to_owned();
-        Self {
-            status: CallStatus::Cancelled,
-            reply: text.clone(),
-            summary: text,
-            elapsed,
-            artifacts: vec![],
-            plan: None,
-            repeated: false,
-        }
-    }
-
-    /// The same answer given again, with a note that it is not new. JSON stays JSON.
-    fn repeated(&self) -> Self {
-        let note = "You sent this call before; this is its stored reply. Use it instead of asking again.";
-        let reply = match serde_json::from_str(&self.reply) {
-            Ok(Value::Object(mut fields)) => {
-                fields.insert("note".to_owned(), note.into());
-                Value::Object(fields).to_string()
-            }
-            _ => format!("{}\n({note})", self.reply),
-        };
-        Self {
-            reply,
-            elapsed: Duration::ZERO,
-            repeated: true,
-            ..self.clone()
-        }
-    }
-}
-
 /// The end of a running call; a cancelled one has [`GRACE`] to stop by itself.
 async fn wait_for(mut task: JoinHandle<Ended>, cancel: &CancellationToken) -> Ended {
     let began = Instant::now();
@@ -473,87 +406,6 @@ async fn wait_for(mut task: JoinHandle<Ended>, cancel: &CancellationToken) -> En
         }
         Err(_) => Ended::cancelled(began.elapsed()),
     }
-}
-
-/// The arguments as a value, or the text that is none. An object that arrives as a JSON string is parsed once.
-fn arguments_of(arguments: &Arguments) -> Result<Value, &str> {
-    match arguments {
-        Arguments::Malformed { text, .. } => Err(text),
-        Arguments::Parsed(Value::String(text)) => Ok(match serde_json::from_str(text) {
-            Ok(parsed @ (Value::Object(_) | Value::Array(_))) => parsed,
-            _ => Value::String(text.clone()),
-        }),
-        Arguments::Parsed(value) => Ok(value.clone()),
-    }
-}
-
-/// One text for a call and all that ask for the same, however their fields are ordered.
-fn key(tool: &str, arguments: &Value) -> String {
-    format!("{tool} {}", sorted(arguments))
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut pairs: Vec<_> = fields.iter().map(|(k, v)| (k.clone(), sorted(v))).collect();
-            pairs.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(pairs.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
-}
-
-fn unknown_tool(name: &str, registry: &Registry) -> String {
-    let wanted = name.to_lowercase();
-    let mut near: Vec<(f64, &str)> = registry
-        .iter()
-        .map(|tool| (strsim::jaro_winkler(&wanted, &tool.name().to_lowercase()), tool.name()))
-        .filter(|(likeness, _)| *likeness >= NEAR_ENOUGH)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let all = registry.iter().map(Tool::name).collect::<Vec<_>>().join(", ");
-    match near.first() {
-        Some((_, nearest)) => format!("there is no tool `{name}`; did you mean `{nearest}`? The tools are: {all}"),
-        None => format!("there is no tool `{name}`; the tools are: {all}"),
-    }
-}
-
-fn malformed(call: &ToolCall, tool: &dyn Tool) -> String {
-    let problem = match &call.arguments {
-        Arguments::Malformed { problem, .. } => problem.as_str(),
-        Arguments::Parsed(_) => "not an object",
-    };
-    let schema = tool.schema();
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let fields: Vec<String> = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flat_map(|properties| properties.keys())
-        .map(|name| {
-            if required.contains(&name.as_str()) {
-                format!("{name} (required)")
-            } else {
-                name.clone()
-            }
-        })
-        .collect();
-    format!(
-        "the arguments of {} are not JSON ({problem}), so it was not run; send one JSON object with the fields: {}",
-        call.name,
-        if fields.is_empty() {
-            "none".to_owned()
-        } else {
-            fields.join(", ")
-        }
-    )
 }
 
 #[cfg(test)]

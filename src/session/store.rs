@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// How many times a fresh id is tried; two sessions in one second with the same four digits are rare enough.
 const ID_ATTEMPTS: usize = 16;
 
+/// Names the process that writes to a session; there only while it does.
+const LOCK: &str = "lock";
+
 /// Why a session's folder could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -87,7 +90,7 @@ impl Session {
             layout,
             _lock: lock,
         };
-        for folder in [session.results(), session.charts(1)] {
+        for folder in session.maybe_empty() {
             create_folder(&folder)?;
         }
         Ok(session)
@@ -129,12 +132,30 @@ impl Session {
         create_folder(&self.charts(run))
     }
 
+    /// The folders that are made before it is known whether anything comes into them.
+    fn maybe_empty(&self) -> [PathBuf; 2] {
+        [self.results(), self.charts(1)]
+    }
+
     /// A path as it is written into events and reports: relative to the session's folder where it lies inside.
     pub fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root)
             .unwrap_or(path)
             .to_string_lossy()
             .replace('\\', "/")
+    }
+}
+
+impl Drop for Session {
+    /// Leaves nothing behind that says nothing: the lock, and folders that nothing came into.
+    fn drop(&mut self) {
+        for folder in self.maybe_empty() {
+            // Fails, as it should, when there is something inside.
+            let _ = fs::remove_dir(folder);
+        }
+        if cfg!(unix) {
+            let _ = fs::remove_file(self.root.join(LOCK));
+        }
     }
 }
 
@@ -198,36 +219,56 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
 
 /// Takes the folder's lock, or says which process holds it. A lock whose owner died is free again by itself.
 fn lock(root: &Path) -> Result<File, StoreError> {
-    let path = root.join("lock");
+    let path = root.join(LOCK);
     let failed = |source| StoreError::Write {
         path: path.clone(),
         source,
     };
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut owner = String::new();
-            let _ = file.read_to_string(&mut owner);
-            return Err(StoreError::InUse {
-                path: root.to_owned(),
-                owner: owner.trim().to_owned(),
-            });
+    loop {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut owner = String::new();
+                let _ = file.read_to_string(&mut owner);
+                return Err(StoreError::InUse {
+                    path: root.to_owned(),
+                    owner: owner.trim().to_owned(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
-        Err(TryLockError::Error(source)) => return Err(failed(source)),
+        // Between opening and locking, the owner before may have ended and taken its lock file away.
+        if !is_at(&file, &path) {
+            continue;
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .and_then(|()| file.flush())
+            .map_err(failed)?;
+        return Ok(file);
     }
-    file.set_len(0)
-        .and_then(|()| file.rewind())
-        .and_then(|()| writeln!(file, "{}", std::process::id()))
-        .and_then(|()| file.flush())
-        .map_err(failed)?;
-    Ok(file)
+}
+
+/// Is `file` the one that has the name `path` now?
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
+}
+
+/// Elsewhere an open file cannot be taken away.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> bool {
+    true
 }
 
 /// `20261130-161502-7f3a`: the moment in UTC, and four random hexadecimal digits.
@@ -290,6 +331,20 @@ mod tests {
         );
         drop(session);
         assert!(Session::open(base.path(), &id).is_ok());
+    }
+
+    #[test]
+    fn an_ended_session_leaves_what_was_written_and_nothing_else() {
+        let base = tempfile::tempdir().unwrap();
+        let session = Session::flat(base.path(), now()).unwrap();
+        write_whole(&session.results().join("q1.sql"), b"SELECT 1").unwrap();
+        drop(session);
+        let left: Vec<_> = fs::read_dir(base.path())
+            .unwrap()
+            .flatten()
+            .map(|e| e.file_name())
+            .collect();
+        assert_eq!(left, ["results"]);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::agent::testing::{Fake, Heard, call, made, plan, query, registry, workbench};
+use crate::session::message::Arguments;
 use crate::session::todo::SharedPlan;
+use crate::tools::ToolError;
 
 struct Bench {
     dispatcher: Dispatcher,

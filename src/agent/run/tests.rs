@@ -1,16 +1,21 @@
 //! Whole runs against a model that follows a script: the good ways and the bad ones.
 
+use std::sync::Arc;
+
 use rstest::rstest;
 use serde_json::json;
 
 use super::*;
+use crate::agent::prompt::PromptParts;
 use crate::agent::testing::{
     Fake, Heard, Scripted, Step, call, calls, fails, made, plan, query, registry, say_and_call, says, stops, workbench,
 };
+use crate::config::Budget;
 use crate::session::event::CallStatus;
 use crate::session::message::{Arguments, Role};
-use crate::session::todo::Status;
+use crate::session::todo::{SharedPlan, Status};
 use crate::text::Language;
+use crate::tools::Registry;
 
 struct Ran {
     output: RunOutput,
@@ -406,6 +411,19 @@ async fn a_model_that_only_repeats_is_brought_to_an_answer() {
     );
     assert_eq!(ran.output.calls.iter().filter(|c| !c.repeated).count(), 1);
     assert_eq!(ran.output.artifacts.len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_that_only_rewrites_its_plan_is_ended() {
+    let ran = ran(vec![calls(vec![plan("t", &A_B)])]).await;
+    assert_eq!((ran.output.outcome, ran.output.turns), (Outcome::Incomplete, 7));
+    assert_eq!(
+        ran.notices(),
+        [
+            "The run was ended because the model only repeated calls that had been answered.",
+            "These steps of the plan were not done: A; B.",
+        ]
+    );
 }
 
 #[tokio::test]
