@@ -327,21 +327,8 @@ fn charts(bench: &Workbench) -> Vec<ChartUsed> {
         .collect()
 }
 
-/// What the run itself has to confess: notices, truncated results, lints that were overruled.
+/// What the run itself has to confess: notices, and lints that were overruled.
 fn caveats(run: &RunOutput, runs: &[std::sync::Arc<QueryRun>], language: Language) -> Vec<String> {
-    let truncated = runs
-        .iter()
-        .filter(|run| run.result.truncated)
-        .map(|run| match language {
-            Language::English => format!(
-                "[{}] was cut off after {} rows; its totals are not the whole.",
-                run.result.id, run.result.row_count
-            ),
-            Language::Chinese => format!(
-                "[{}] 仅保留前 {} 行，其合计不完整。",
-                run.result.id, run.result.row_count
-            ),
-        });
     let accepted = runs
         .iter()
         .filter(|run| !run.accepted.is_empty())
@@ -350,5 +337,5 @@ fn caveats(run: &RunOutput, runs: &[std::sync::Arc<QueryRun>], language: Languag
             Language::Chinese => format!("[{}] 忽略以下提示后运行：{}。", run.result.id, run.accepted.join("、")),
         });
     let notices = run.notices.iter().map(|notice| notice.text(language));
-    notices.chain(truncated).chain(accepted).collect()
+    notices.chain(accepted).collect()
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, Series};
+use polars::prelude::DataFrame;
 
-use crate::insight::metrics::{Cell, Derived};
+use crate::insight::metrics::Derived;
 use crate::meaning::query::{Compiled, Query};
 use crate::meaning::semantic::Model;
 use crate::session::store::write_whole;
@@ -137,7 +137,9 @@ impl Workbench {
             return Ok(run.result.frame.clone());
         }
         if let Some(derived) = made.derived.iter().find(|derived| derived.id == id) {
-            return derived_frame(derived).map_err(|error| ToolError::CannotBeDone(error.to_string()));
+            return derived
+                .to_frame()
+                .map_err(|error| ToolError::CannotBeDone(error.to_string()));
         }
         let ids: Vec<&str> = made
             .runs
@@ -197,35 +199,6 @@ fn id_number(id: &str) -> u32 {
     id.trim_start_matches(|c: char| !c.is_ascii_digit())
         .parse()
         .unwrap_or(u32::MAX)
-}
-
-/// A derived table as a frame: a column of numbers where no cell is text, else of text.
-fn derived_frame(derived: &Derived) -> polars::prelude::PolarsResult<DataFrame> {
-    let columns: Vec<Column> = derived
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(at, column)| {
-            let cells = || derived.rows.iter().map(move |row| row.get(at).unwrap_or(&Cell::Null));
-            let name = column.name.as_str().into();
-            if cells().any(|cell| cell.as_text().is_some()) {
-                let texts: Vec<Option<String>> = cells().map(spelled).collect();
-                Series::new(name, texts).into_column()
-            } else {
-                let numbers: Vec<Option<f64>> = cells().map(Cell::as_f64).collect();
-                Series::new(name, numbers).into_column()
-            }
-        })
-        .collect();
-    DataFrame::new(derived.rows.len(), columns)
-}
-
-fn spelled(cell: &Cell) -> Option<String> {
-    match cell {
-        Cell::Null => None,
-        Cell::Text(text) => Some(text.clone()),
-        Cell::Number(number) => Some(number.to_f64().to_string()),
-    }
 }
 
 #[cfg(test)]

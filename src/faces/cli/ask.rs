@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::faces::cli::options::{Shared, source, today};
 use crate::faces::cli::progress::{EventLines, Panel, print, watched};
 use crate::faces::cli::{Failure, models};
-use crate::insight::report::ReportJson;
+use crate::insight::report::{ReportJson, for_terminal};
 use crate::jobs::answer::{Answered, Job, answer, check_question};
 use crate::jobs::database::Database;
 use crate::session::store::Session;
@@ -107,7 +107,7 @@ fn show(args: &Args, answered: &Answered) -> Result<(), Failure> {
         return Ok(());
     }
     match args.format {
-        Format::Markdown => print(answered.report.trim_end()),
+        Format::Markdown => print(for_terminal(&answered.report).trim_end()),
         Format::Json => {
             let object = ReportJson::new(answered.input.clone(), answered.report.clone());
             let text = serde_json::to_string_pretty(&object).map_err(|error| Failure::failed(error.to_string()))?;

@@ -36,7 +36,7 @@ fn section(subject: &Subject, breakdown: &Breakdown) -> Option<String> {
     let what = show::name(&breakdown.by.words, language);
     let mut out = match language {
         Language::English => format!("**By {what}.** {}", strongest(subject, change)),
-        Language::Chinese => format!("**按{what}。**{}", strongest(subject, change)),
+        Language::Chinese => format!("**按{what}**：{}", strongest(subject, change)),
     };
     if let Some((year, window)) = breakdown.year.as_ref().zip(subject.windows.year_ago) {
         for shift in shifts(subject, year, &window) {

@@ -92,7 +92,7 @@ fn days(subject: &Subject, totals: &Totals) -> Option<String> {
             rate(new_rate),
         ),
         Language::Chinese => format!(
-            "**注意天数差异：**{window}有数据的天数为 {now} 天，{old}为 {before} 天。按有数据的日均计算，{name}由 {} 变为 {}（{grew}）{cited}。",
+            "**注意天数差异**：{window}有数据的天数为 {now} 天，{old}为 {before} 天。按有数据的日均计算，{name}由 {} 变为 {}（{grew}）{cited}。",
             rate(old_rate),
             rate(new_rate),
         ),
