@@ -7,6 +7,7 @@ mod demo;
 mod headline;
 mod providers;
 mod question;
+mod query;
 mod sakila;
 mod scripted;
 mod sql_gold;

@@ -1,6 +1,7 @@
 //! How one dataset is reached from another: the cheapest path, and the other ways that a report must name.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::meaning::semantic::{DatasetKind, Model, Relationship};
 use crate::warehouse::catalog::KeySource;
@@ -13,6 +14,8 @@ const INTO_BRIDGE: u32 = 60;
 const BACKWARD: u32 = 100;
 /// Passing through a table of things that happened, which may well have happened to somebody else.
 const THROUGH_FACT: u32 = 5;
+/// Going up to what two rows share and down again: rows of one customer's shop are not the customer's rows.
+const THROUGH_SHARED: u32 = 150;
 /// How much dearer another way may be and still be worth naming: one forward step more, and then some.
 const SLACK: u32 = 26;
 /// More steps than this is not a way that people mean.
@@ -158,12 +161,12 @@ impl<'a> Graph<'a> {
             }
     }
 
-    /// What it costs to go on from `dataset`, when it is neither start nor end.
-    fn toll(&self, dataset: &str) -> u32 {
-        match self.model.dataset(dataset).map(|d| d.kind) {
-            Some(DatasetKind::Fact) => THROUGH_FACT,
-            _ => 0,
-        }
+    /// What it costs to go on by `step` from a dataset that was reached by a forward step or not, and is not the start.
+    fn toll(&self, step: &Step, came_forward: bool) -> u32 {
+        let kind = |name: &str| self.model.dataset(name).map(|d| d.kind);
+        let passing = if kind(&step.from) == Some(DatasetKind::Fact) { THROUGH_FACT } else { 0 };
+        let shares = came_forward && !step.forward && kind(&step.to) != Some(DatasetKind::Bridge);
+        passing + if shares { THROUGH_SHARED } else { 0 }
     }
 
     fn paths(&self, from: &str, to: &str) -> Vec<Path> {
@@ -175,7 +178,7 @@ impl<'a> Graph<'a> {
             }];
         }
         let left = self.distances_to(&end);
-        let Some(best) = left.get(&start).copied() else {
+        let Some(best) = left.get(&(start.clone(), Came::Here)).copied() else {
             return Vec::new();
         };
         let mut search = Search {
@@ -186,7 +189,7 @@ impl<'a> Graph<'a> {
             trail: Vec::new(),
             found: Vec::new(),
         };
-        search.walk(&start, 0);
+        search.walk(&start, Came::Here, 0);
         let mut found = search.found;
         found.sort_by_key(|path| (path.cost, path.steps.len()));
         let is_clean = found.first().is_some_and(Path::is_many_to_one);
@@ -197,35 +200,67 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The least cost from every dataset to `end`, by Dijkstra over the steps reversed.
-    fn distances_to(&self, end: &str) -> BTreeMap<String, u32> {
-        let mut into: BTreeMap<String, Vec<(&str, u32)>> = BTreeMap::new();
-        for (from, steps) in &self.steps {
-            for (step, cost) in steps {
-                into.entry(step.to.to_lowercase()).or_default().push((from, *cost));
-            }
+    /// The least cost from every dataset to `end`, for each way of having come there, by Dijkstra over the steps reversed.
+    fn distances_to(&self, end: &str) -> BTreeMap<(String, Came), u32> {
+        let mut into: BTreeMap<String, Vec<(&Step, u32)>> = BTreeMap::new();
+        for (step, cost) in self.steps.values().flatten() {
+            into.entry(step.to.to_lowercase()).or_default().push((step, *cost));
         }
-        let mut settled: BTreeMap<String, u32> = BTreeMap::new();
-        let mut open: std::collections::BinaryHeap<std::cmp::Reverse<(u32, String)>> = Default::default();
-        open.push(std::cmp::Reverse((0, end.to_owned())));
-        while let Some(std::cmp::Reverse((cost, at))) = open.pop() {
-            if settled.contains_key(&at) {
+        let mut settled: BTreeMap<(String, Came), u32> = BTreeMap::new();
+        let mut open: BinaryHeap<Reverse<(u32, String, Came)>> = BinaryHeap::new();
+        for came in [Came::Here, Came::Forward, Came::Backward] {
+            open.push(Reverse((0, end.to_owned(), came)));
+        }
+        while let Some(Reverse((cost, at, came))) = open.pop() {
+            if settled.contains_key(&(at.clone(), came)) {
                 continue;
             }
-            let toll = if at == end { 0 } else { self.toll(&at) };
-            for (before, step_cost) in into.get(&at).into_iter().flatten() {
-                open.push(std::cmp::Reverse((cost + toll + step_cost, (*before).to_owned())));
+            for (step, step_cost) in into.get(&at).into_iter().flatten() {
+                if came != Came::by(step) {
+                    continue;
+                }
+                let before = step.from.to_lowercase();
+                for came_before in [Came::Here, Came::Forward, Came::Backward] {
+                    let toll = self.toll_after(step, came_before);
+                    open.push(Reverse((cost + toll + step_cost, before.clone(), came_before)));
+                }
             }
-            settled.insert(at, cost);
+            settled.insert((at, came), cost);
         }
         settled
+    }
+
+    fn toll_after(&self, step: &Step, came: Came) -> u32 {
+        match came {
+            Came::Here => 0,
+            Came::Forward => self.toll(step, true),
+            Came::Backward => self.toll(step, false),
+        }
+    }
+}
+
+/// How a dataset on the way was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Came {
+    /// It is the start.
+    Here,
+    Forward,
+    Backward,
+}
+
+impl Came {
+    fn by(step: &Step) -> Self {
+        match step.forward {
+            true => Came::Forward,
+            false => Came::Backward,
+        }
     }
 }
 
 struct Search<'a> {
     graph: &'a Graph<'a>,
     /// The least cost still ahead from each dataset.
-    left: BTreeMap<String, u32>,
+    left: BTreeMap<(String, Came), u32>,
     end: String,
     ceiling: u32,
     trail: Vec<Step>,
@@ -233,7 +268,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn walk(&mut self, at: &str, spent: u32) {
+    fn walk(&mut self, at: &str, came: Came, spent: u32) {
         if at == self.end {
             self.found.push(Path {
                 steps: self.trail.clone(),
@@ -244,21 +279,18 @@ impl Search<'_> {
         if self.trail.len() >= MAX_STEPS || self.found.len() >= 4 * MAX_PATHS {
             return;
         }
-        let toll = if self.trail.is_empty() { 0 } else { self.graph.toll(at) };
         let graph = self.graph;
         for (step, cost) in graph.steps.get(at).into_iter().flatten() {
             let next = step.to.to_lowercase();
-            let been_there = self
-                .trail
-                .iter()
-                .any(|s| s.from.eq_ignore_ascii_case(&next) || s.to.eq_ignore_ascii_case(&next));
-            let total = spent + toll + cost;
-            let ahead = self.left.get(&next).copied();
+            let is_it = |name: &str| name.eq_ignore_ascii_case(&next);
+            let been_there = self.trail.iter().any(|s| is_it(&s.from) || is_it(&s.to));
+            let total = spent + graph.toll_after(step, came) + cost;
+            let ahead = self.left.get(&(next.clone(), Came::by(step))).copied();
             if been_there || ahead.is_none_or(|ahead| total + ahead > self.ceiling) {
                 continue;
             }
             self.trail.push(step.clone());
-            self.walk(&next, total);
+            self.walk(&next, Came::by(step), total);
             self.trail.pop();
         }
     }
@@ -291,6 +323,13 @@ mod tests {
         let path = model.path("film", "category").unwrap();
         assert_eq!(path.relationships(), ["film_category_film", "film_category_category"]);
         assert!(!path.is_many_to_one());
+    }
+
+    #[test]
+    fn things_that_share_a_shop_are_not_each_others() {
+        let model = draft(&sakila_like());
+        let path = model.path("customer", "film").unwrap();
+        assert_eq!(path.relationships(), ["rental_customer", "rental_inventory", "inventory_film"]);
     }
 
     #[test]

@@ -414,6 +414,9 @@ impl<'a> Scope<'a> {
             let Some(field) = dataset.field(name) else {
                 return Err(broken(format!("`{}` has no column or field `{name}`", dataset.name)));
             };
+            if let Some(column) = &field.column {
+                return Ok(Some(self.column_name(alias, column)));
+            }
             let inner = self.own_expression(&field.expression, dataset, alias, owner, depth + 1)?;
             Ok(Some(Expr::Nested(Box::new(inner))))
         })?;
@@ -452,8 +455,7 @@ impl<'a> Scope<'a> {
                 }
                 [] => return Ok(None),
             };
-            let found = home.field(name).filter(|f| f.column.is_none());
-            let sql = match found {
+            let sql = match home.field(name) {
                 Some(field) => super::select::nested(&self.field_sql(home, field, &at)?),
                 None => self
                     .own_expression(&quoted(name), home, &at, owner, 0)

@@ -73,18 +73,12 @@ impl Select {
 
 impl Output {
     fn to_sql(&self) -> String {
-        let is_named_so =
-            self.sql == self.alias || self.sql.rsplit('.').next() == Some(self.alias.as_str()) && is_plain(&self.sql);
-        match is_named_so {
+        // `t.x` alone does not make `x` a name to sort by where two tables have one.
+        match self.sql == self.alias {
             true => self.sql.clone(),
             false => format!("{} AS {}", self.sql, self.alias),
         }
     }
-}
-
-/// Nothing but a name, with or without its table.
-fn is_plain(sql: &str) -> bool {
-    sql.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
 }
 
 /// A keyword with its list: on one line where that is short, else one a line.
@@ -92,19 +86,13 @@ fn list(head: &str, items: &[String]) -> String {
     let one_line = format!("{head} {}", items.join(", "));
     match one_line.len() <= 80 && !one_line.contains('\n') {
         true => one_line,
-        false => format!(
-            "{head}\n{}",
-            items.iter().map(|i| indent(i)).collect::<Vec<_>>().join(",\n")
-        ),
+        false => format!("{head}\n{}", items.iter().map(|i| indent(i)).collect::<Vec<_>>().join(",\n")),
     }
 }
 
 /// `sql` moved two spaces to the right.
 pub(super) fn indent(sql: &str) -> String {
-    sql.lines()
-        .map(|line| format!("  {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    sql.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Text as an SQL string literal.
