@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analyst::meaning::query::{
-    Combine, Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query, Rows,
-    SetOperator, Summary, TopPerGroup, compile,
+    Combine, Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query,
+    Rows, SetOperator, Summary, TopPerGroup, compile,
 };
 use analyst::meaning::semantic::{Aggregate, FieldRef, Model, draft};
 use analyst::time::{Grain, Window};
@@ -25,11 +25,16 @@ struct Shop {
 
 impl Shop {
     fn open(path: &Path) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         let catalog = runtime.block_on(async {
             let engine = Engine::connect(&Target::Sqlite(path.to_owned())).await.unwrap();
             let mut catalog = engine.introspect().await.unwrap();
-            profile::survey(&engine, &mut catalog, &CancellationToken::new()).await.unwrap();
+            profile::survey(&engine, &mut catalog, &CancellationToken::new())
+                .await
+                .unwrap();
             catalog
         });
         Self {
@@ -48,7 +53,11 @@ impl Shop {
         let compiled = compile(query, &self.model, &self.catalog, Dialect::Sqlite).unwrap();
         let sql = &compiled.sql;
         let checked = sql::check(sql, Dialect::Sqlite, Some(&self.catalog)).unwrap_or_else(|e| panic!("{e:?}\n{sql}"));
-        let errors: Vec<_> = checked.lints().iter().filter(|l| l.level == sql::LintLevel::Error).collect();
+        let errors: Vec<_> = checked
+            .lints()
+            .iter()
+            .filter(|l| l.level == sql::LintLevel::Error)
+            .collect();
         assert!(errors.is_empty(), "{errors:#?}\n{sql}");
         let mut statement = self.connection.prepare(sql).unwrap_or_else(|e| panic!("{e}\n{sql}"));
         let names: Vec<String> = statement.column_names().iter().map(|n| (*n).to_owned()).collect();
@@ -56,7 +65,11 @@ impl Shop {
         assert_eq!(names, promised, "{sql}");
         let width = names.len();
         let rows = statement
-            .query_map([], |row| (0..width).map(|at| row.get::<_, Value>(at)).collect::<Result<Vec<_>, _>>())
+            .query_map([], |row| {
+                (0..width)
+                    .map(|at| row.get::<_, Value>(at))
+                    .collect::<Result<Vec<_>, _>>()
+            })
             .unwrap();
         if std::env::var_os("SHOW_SQL").is_some() {
             println!("{sql}\n{:#?}\n", compiled.notes);
@@ -150,7 +163,11 @@ fn employee_sales(name: &str, employees: &str) {
         assert_eq!(rows.len(), expected.len(), "{name} {}", this["month"]);
         for (employee, sales) in expected {
             // Half cents are rounded up in the facts and to even in the display of a binary number.
-            assert!((rows[employee] - sales).abs() < 0.011, "{name} {} {employee}: {rows:?}", this["month"]);
+            assert!(
+                (rows[employee] - sales).abs() < 0.011,
+                "{name} {} {employee}: {rows:?}",
+                this["month"]
+            );
         }
     }
     let monthly = Query::Summary(Summary {
@@ -166,7 +183,10 @@ fn employee_sales(name: &str, employees: &str) {
     assert_eq!(rows.len(), expected.len());
     for (row, fact) in rows.iter().zip(expected) {
         assert_eq!(row[0], fact["month"].as_str().unwrap());
-        assert!((row[1].parse::<f64>().unwrap() - fact["sales"].as_f64().unwrap()).abs() < 0.011, "{row:?} {fact}");
+        assert!(
+            (row[1].parse::<f64>().unwrap() - fact["sales"].as_f64().unwrap()).abs() < 0.011,
+            "{row:?} {fact}"
+        );
     }
 }
 
@@ -187,7 +207,9 @@ fn employee_sales_of_northwind_are_order_lines_by_employee() {
 
 #[test]
 fn two_windows_stand_side_by_side() {
-    let Some(shop) = Shop::shared("sakila") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("sakila") else {
+        return println!("skipped: no shared data");
+    };
     let query = |dimensions| {
         Query::Summary(Summary {
             measures: vec![metric("sales"), metric("payment_count")],
@@ -222,7 +244,9 @@ fn two_windows_stand_side_by_side() {
 
 #[test]
 fn measures_of_different_rows_do_not_multiply_each_other() {
-    let Some(shop) = Shop::shared("sakila") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("sakila") else {
+        return println!("skipped: no shared data");
+    };
     let query = Query::Summary(Summary {
         measures: vec![
             metric("sales"),
@@ -246,7 +270,9 @@ fn measures_of_different_rows_do_not_multiply_each_other() {
 
 #[test]
 fn a_bridge_counts_a_row_in_each_of_its_groups() {
-    let Some(shop) = Shop::shared("sakila") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("sakila") else {
+        return println!("skipped: no shared data");
+    };
     let query = Query::Summary(Summary {
         measures: vec![metric("sales")],
         dimensions: vec![entity("category")],
@@ -257,7 +283,10 @@ fn a_bridge_counts_a_row_in_each_of_its_groups() {
         }),
         ..Summary::default()
     });
-    assert_eq!(shop.run(&query), [["15", "Sports", "5314.21"], ["14", "Sci-Fi", "4756.98"]]);
+    assert_eq!(
+        shop.run(&query),
+        [["15", "Sports", "5314.21"], ["14", "Sci-Fi", "4756.98"]]
+    );
     // A customer rents many films of a category and is still one customer.
     let customers = Query::Summary(Summary {
         measures: vec![Measure::Count("customer".into())],
@@ -279,15 +308,22 @@ fn a_bridge_counts_a_row_in_each_of_its_groups() {
             |row| row.get(0),
         )
         .unwrap();
-    assert!(rows.iter().any(|r| r[1] == "Sports" && r[2] == direct.to_string()), "{rows:?}");
+    assert!(
+        rows.iter().any(|r| r[1] == "Sports" && r[2] == direct.to_string()),
+        "{rows:?}"
+    );
 }
 
 #[test]
 fn rows_are_listed_with_what_they_point_at() {
-    let Some(shop) = Shop::shared("northwind") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("northwind") else {
+        return println!("skipped: no shared data");
+    };
     let query = Query::Rows(Rows {
         dataset: "orders".into(),
-        fields: ["orders.order_id", "orders.order_date", "customers.company_name"].map(FieldRef::parse).into(),
+        fields: ["orders.order_id", "orders.order_date", "customers.company_name"]
+            .map(FieldRef::parse)
+            .into(),
         measures: vec![metric("sales")],
         filter: Some(Filter::Compare {
             field: FieldRef::parse("orders.employee_id"),
@@ -316,7 +352,9 @@ fn rows_are_listed_with_what_they_point_at() {
 
 #[test]
 fn the_best_of_each_group_are_ranked_within_it() {
-    let Some(shop) = Shop::shared("northwind") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("northwind") else {
+        return println!("skipped: no shared data");
+    };
     let query = Query::Summary(Summary {
         measures: vec![metric("sales")],
         dimensions: vec![field("categories.category_name"), entity("products")],
@@ -331,7 +369,9 @@ fn the_best_of_each_group_are_ranked_within_it() {
 
 #[test]
 fn filters_reach_other_datasets_without_multiplying_rows() {
-    let Some(shop) = Shop::shared("chinook") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("chinook") else {
+        return println!("skipped: no shared data");
+    };
     let bought_rock = Filter::Compare {
         field: FieldRef::parse("genre.name"),
         operator: Comparison::Equal,
@@ -353,7 +393,10 @@ fn filters_reach_other_datasets_without_multiplying_rows() {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .unwrap();
-    assert_eq!(shop.run(&count(bought_rock)), [[direct.0.to_string(), format!("{:.2}", direct.1)]]);
+    assert_eq!(
+        shop.run(&count(bought_rock)),
+        [[direct.0.to_string(), format!("{:.2}", direct.1)]]
+    );
     let above_average = Filter::CompareAggregate {
         field: FieldRef::parse("invoice.total"),
         operator: Comparison::Greater,
@@ -369,12 +412,17 @@ fn filters_reach_other_datasets_without_multiplying_rows() {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .unwrap();
-    assert_eq!(shop.run(&count(above_average)), [[direct.0.to_string(), format!("{:.2}", direct.1)]]);
+    assert_eq!(
+        shop.run(&count(above_average)),
+        [[direct.0.to_string(), format!("{:.2}", direct.1)]]
+    );
 }
 
 #[test]
 fn groups_are_kept_by_measures_and_sets_are_put_together() {
-    let Some(shop) = Shop::shared("chinook") else { return println!("skipped: no shared data") };
+    let Some(shop) = Shop::shared("chinook") else {
+        return println!("skipped: no shared data");
+    };
     let big = Query::Summary(Summary {
         dimensions: vec![field("invoice.billing_country")],
         having: Some(Having::Compare {
@@ -384,7 +432,10 @@ fn groups_are_kept_by_measures_and_sets_are_put_together() {
         }),
         ..Summary::default()
     });
-    assert_eq!(shop.run(&big), [["Brazil"], ["Canada"], ["France"], ["Germany"], ["USA"]]);
+    assert_eq!(
+        shop.run(&big),
+        [["Brazil"], ["Canada"], ["France"], ["Germany"], ["USA"]]
+    );
     let employees = Query::Summary(Summary {
         dimensions: vec![field("employee.country")],
         ..Summary::default()

@@ -164,7 +164,11 @@ impl<'a> Graph<'a> {
     /// What it costs to go on by `step` from a dataset that was reached by a forward step or not, and is not the start.
     fn toll(&self, step: &Step, came_forward: bool) -> u32 {
         let kind = |name: &str| self.model.dataset(name).map(|d| d.kind);
-        let passing = if kind(&step.from) == Some(DatasetKind::Fact) { THROUGH_FACT } else { 0 };
+        let passing = if kind(&step.from) == Some(DatasetKind::Fact) {
+            THROUGH_FACT
+        } else {
+            0
+        };
         let shares = came_forward && !step.forward && kind(&step.to) != Some(DatasetKind::Bridge);
         passing + if shares { THROUGH_SHARED } else { 0 }
     }
@@ -329,7 +333,10 @@ mod tests {
     fn things_that_share_a_shop_are_not_each_others() {
         let model = draft(&sakila_like());
         let path = model.path("customer", "film").unwrap();
-        assert_eq!(path.relationships(), ["rental_customer", "rental_inventory", "inventory_film"]);
+        assert_eq!(
+            path.relationships(),
+            ["rental_customer", "rental_inventory", "inventory_film"]
+        );
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub(super) fn grouped<'a>(
     for (dataset, filter) in scope.default_filters() {
         notes.push(format!("only rows of {dataset} where {filter}"));
     }
-    select.from = scope.from_sql();
+    select.from = scope.read_from();
     let link = link.finish(&mut select, &scope)?;
     select.conditions = conditions;
     select.group_by = groups;
@@ -237,7 +237,7 @@ impl<'a, 's> Link<'a, 's> {
         let Some((mut inner, mut pairs)) = self.inner else {
             return Ok(None);
         };
-        pairs.from = inner.from_sql();
+        pairs.from = inner.read_from();
         pairs.joins = inner.joins_sql()?;
         let name = self.ground.quote(&self.name);
         let keys = inner.base.primary_key.iter().enumerate();

@@ -236,7 +236,7 @@ impl<'a> Scope<'a> {
 
     fn in_query(&mut self, field: &FieldRef, query: &Query, place: Place) -> Result<String, QueryError> {
         let (sql, _) = self.filter_field(field, place)?;
-        let inner = compile_inside(query, self.ground, &self.taken().to_vec())?;
+        let inner = compile_inside(query, self.ground, self.taken())?;
         let Some(first) = inner.columns.first() else {
             return Err(QueryError::shape(
                 "the inner query has no column",
@@ -275,7 +275,7 @@ impl<'a> Scope<'a> {
         }
         let select = Select {
             outputs: vec![unnamed(function.sql(&column))],
-            from: inner.from_sql(),
+            from: inner.read_from(),
             joins: inner.joins_sql()?,
             conditions,
             ..Select::default()
@@ -331,7 +331,7 @@ impl<'a> Scope<'a> {
         }
         let select = Select {
             outputs: vec![unnamed("1".into())],
-            from: inner.from_sql(),
+            from: inner.read_from(),
             joins: inner.joins_sql()?,
             conditions,
             ..Select::default()

@@ -55,7 +55,7 @@ pub(super) enum Formula {
     Base(usize),
     Ratio(Box<Formula>, Box<Formula>),
     /// Arithmetic over named parts.
-    Arithmetic(Expr, Vec<(String, Formula)>),
+    Arithmetic(Box<Expr>, Vec<(String, Formula)>),
 }
 
 /// Everything that is measured in one query.
@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
             let formula = self.metric(&name, depth + 1)?;
             parts.push((name, formula));
         }
-        Ok(Formula::Arithmetic(parsed, parts))
+        Ok(Formula::Arithmetic(Box::new(parsed), parts))
     }
 
     fn define(&mut self, metric: &Metric) {
@@ -249,7 +249,7 @@ impl Base {
     }
 
     /// The aggregate as a column of rows that were put together, one of which has it.
-    pub fn from_combined(&self, column: &str) -> String {
+    pub fn once_combined(&self, column: &str) -> String {
         match self.zero_when_missing {
             true => format!("COALESCE(MAX({column}), 0)"),
             false => format!("MAX({column})"),

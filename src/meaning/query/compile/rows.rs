@@ -45,7 +45,7 @@ pub(super) fn compile_rows(rows: &Rows, ground: Ground<'_>, place: &Place<'_>) -
     let mut select = Select {
         distinct: rows.distinct,
         outputs: listed.outputs,
-        from: scope.from_sql(),
+        from: scope.read_from(),
         joins: scope.joins_sql()?,
         conditions,
         ..Select::default()
@@ -212,7 +212,7 @@ impl Listed {
                     alias: sql.clone(),
                     sql,
                 }],
-                from: inner.from_sql(),
+                from: inner.read_from(),
                 joins: inner.joins_sql()?,
                 conditions,
                 ..Select::default()

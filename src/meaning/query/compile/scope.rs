@@ -292,7 +292,7 @@ impl<'a> Scope<'a> {
     }
 
     /// `table` or `table AS alias`.
-    pub fn from_sql(&self) -> String {
+    pub fn read_from(&self) -> String {
         self.source_sql(self.base, &self.base_alias)
     }
 

@@ -86,13 +86,19 @@ fn list(head: &str, items: &[String]) -> String {
     let one_line = format!("{head} {}", items.join(", "));
     match one_line.len() <= 80 && !one_line.contains('\n') {
         true => one_line,
-        false => format!("{head}\n{}", items.iter().map(|i| indent(i)).collect::<Vec<_>>().join(",\n")),
+        false => format!(
+            "{head}\n{}",
+            items.iter().map(|i| indent(i)).collect::<Vec<_>>().join(",\n")
+        ),
     }
 }
 
 /// `sql` moved two spaces to the right.
 pub(super) fn indent(sql: &str) -> String {
-    sql.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    sql.lines()
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Text as an SQL string literal.

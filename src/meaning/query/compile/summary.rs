@@ -258,7 +258,7 @@ impl<'a, 's> Job<'a, 's> {
             .plan
             .bases
             .iter()
-            .map(|b| b.from_combined(&self.ground.quote(&b.name)))
+            .map(|b| b.once_combined(&self.ground.quote(&b.name)))
             .collect();
         Ok(Core { select, bases })
     }

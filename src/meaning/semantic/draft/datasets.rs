@@ -134,7 +134,7 @@ fn first_kind(table: &Table, fields: &[Field]) -> DatasetKind {
         let column = f.column.as_deref().unwrap_or_default();
         let is_row_number =
             f.role == Role::Key && table.primary_key.iter().any(|c| c == column) && table.primary_key.len() == 1;
-        !in_key(column) && !is_row_number && !(f.is_time && has_any(&f.name, AUDIT))
+        !(in_key(column) || is_row_number || f.is_time && has_any(&f.name, AUDIT))
     };
     if table.foreign_keys.len() >= 2 && fields.iter().filter(is_own).count() == 0 {
         return DatasetKind::Bridge;

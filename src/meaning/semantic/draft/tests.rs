@@ -5,8 +5,16 @@ use crate::meaning::semantic::{DatasetKind, FieldRef, MetricKind};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::{Column, DataType, KeySource};
 
-/// `name: column type, …; fk column > table.column, …` for each table.
-pub(crate) fn catalog(tables: &[(&str, &[&str], &[(&str, &str)], &[(&str, &str, &str)])]) -> Catalog {
+/// Name, key, columns with types, foreign keys as (column, table, its column).
+type TableOf<'a> = (
+    &'a str,
+    &'a [&'a str],
+    &'a [(&'a str, &'a str)],
+    &'a [(&'a str, &'a str, &'a str)],
+);
+
+/// A SQLite catalog of these tables, with declared keys and without profiles.
+pub(crate) fn catalog(tables: &[TableOf<'_>]) -> Catalog {
     let mut catalog = Catalog::empty(Dialect::Sqlite, "shop");
     for (name, key, columns, foreign) in tables {
         catalog.tables.push(Table {
