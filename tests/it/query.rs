@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use analyst::demo;
 use analyst::meaning::query::{
     Combine, Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query,
     Rows, SetOperator, Summary, TopPerGroup, compile,
 };
-use analyst::meaning::semantic::{Aggregate, FieldRef, Model, draft};
+use analyst::meaning::semantic::{Aggregate, FieldRef, Model, draft, load};
 use analyst::time::{Grain, Window};
 use analyst::warehouse::catalog::Catalog;
 use analyst::warehouse::engine::{Engine, Target};
@@ -21,6 +22,8 @@ struct Shop {
     catalog: Catalog,
     model: Model,
     connection: rusqlite::Connection,
+    /// Holds a generated database as long as it is open.
+    _dir: Option<tempfile::TempDir>,
 }
 
 impl Shop {
@@ -41,11 +44,23 @@ impl Shop {
             model: draft(&catalog),
             catalog,
             connection: rusqlite::Connection::open(path).unwrap(),
+            _dir: None,
         }
     }
 
     fn shared(name: &str) -> Option<Self> {
         shared(&format!("data/db/{name}.sqlite")).map(|path| Self::open(&path))
+    }
+
+    /// The sample database under its own semantic model.
+    fn sample() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sales.sqlite");
+        demo::write(&path, demo::Existing::Refuse).unwrap();
+        let mut shop = Self::open(&path);
+        shop.model = load(include_str!("../../fixtures/sales/semantic.yaml"), &shop.catalog).unwrap();
+        shop._dir = Some(dir);
+        shop
     }
 
     /// Compiles, checks and runs; every value as text, numbers with two digits after the point where they have any.
@@ -467,4 +482,124 @@ fn groups_are_kept_by_measures_and_sets_are_put_together() {
         ..Rows::default()
     });
     assert_eq!(shop.run(&never), [["Milton Nascimento & Bebeto"]]);
+}
+
+/// `aug_2005` of the sample's totals, and its employees.
+fn sample_facts() -> serde_json::Value {
+    serde_json::from_str(include_str!("../../fixtures/sales/facts.json")).unwrap()
+}
+
+#[test]
+fn metrics_over_orders_returns_and_targets_meet_in_one_row() {
+    let shop = Shop::sample();
+    let names = [
+        "net_sales",
+        "gross_sales",
+        "returned_amount",
+        "orders",
+        "average_order_value",
+        "return_rate",
+        "units",
+        "cancelled_orders",
+        "sales_target",
+        "target_attainment",
+    ];
+    let query = Query::Summary(Summary {
+        measures: names.map(metric).into(),
+        window: Some(month(2005, 8)),
+        ..Summary::default()
+    });
+    let rows = shop.run(&query);
+    let expected = [
+        "2117050.60",
+        "2181722.14",
+        "64671.54",
+        "295",
+        "7395.67",
+        "0.03",
+        "6982",
+        "9",
+        "2050000",
+        "0.98",
+    ];
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    for ((row, expected), name) in rows[0].iter().zip(expected).zip(names) {
+        assert!((number(row) - number(expected)).abs() < 0.006, "{name}: {row}");
+    }
+}
+
+#[test]
+fn orders_without_an_employee_stand_apart_and_equal_last_names_do_not_merge() {
+    let shop = Shop::sample();
+    let query = Query::Summary(Summary {
+        measures: vec![metric("net_sales"), metric("orders")],
+        dimensions: vec![entity("employees")],
+        window: Some(month(2005, 8)),
+        include_unassigned: true,
+        order_by: best_first(metric("net_sales")),
+        ..Summary::default()
+    });
+    let rows = shop.run(&query);
+    let facts = sample_facts();
+    let employees = facts["employees"].as_array().unwrap();
+    assert_eq!(rows.len(), employees.len() + 1);
+    let row_of = |id: &str| rows.iter().find(|r| r[0] == id).unwrap();
+    for employee in employees {
+        let row = row_of(&employee["employee_id"].to_string());
+        assert_eq!(row[1], employee["employee"].as_str().unwrap());
+        assert!(
+            (row[2].parse::<f64>().unwrap() - employee["net_sales"].as_f64().unwrap()).abs() < 0.006,
+            "{row:?}"
+        );
+        assert_eq!(row[3], employee["orders"].to_string());
+    }
+    assert_eq!(row_of("NULL")[1..], ["NULL", "104427.69", "29"]);
+}
+
+#[test]
+fn managers_are_reached_by_their_role() {
+    let shop = Shop::sample();
+    let query = Query::Summary(Summary {
+        measures: vec![Measure::Count("employees".into())],
+        dimensions: vec![Dimension::Entity {
+            dataset: "employees".into(),
+            via: Some("employees_to_managers".into()),
+        }],
+        ..Summary::default()
+    });
+    let total: i64 = shop
+        .connection
+        .query_row("SELECT COUNT(manager_id) FROM employees", [], |row| row.get(0))
+        .unwrap();
+    let rows = shop.run(&query);
+    assert_eq!(rows.iter().map(|r| r[2].parse::<i64>().unwrap()).sum::<i64>(), total);
+    assert!(rows.len() > 1);
+}
+
+#[test]
+fn the_largest_orders_of_one_employee_are_listed() {
+    let shop = Shop::sample();
+    let query = Query::Rows(Rows {
+        dataset: "orders".into(),
+        fields: ["orders.order_id", "orders.order_date", "customers.customer_name"]
+            .map(FieldRef::parse)
+            .into(),
+        measures: vec![metric("gross_sales")],
+        filter: Some(Filter::Compare {
+            field: FieldRef::parse("orders.employee_id"),
+            operator: Comparison::Equal,
+            value: Literal::Integer(11),
+        }),
+        window: Some(month(2005, 8)),
+        order_by: best_first(metric("gross_sales")),
+        limit: Some(Limit {
+            count: 1,
+            with_ties: false,
+        }),
+        ..Rows::default()
+    });
+    assert_eq!(
+        shop.run(&query),
+        [["20406", "2005-08-23", "Falcon City Council", "187952.40"]]
+    );
 }

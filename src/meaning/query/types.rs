@@ -311,3 +311,49 @@ pub struct TopPerGroup {
     /// How many of the first dimensions make the group.
     pub groups: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_as_models_write_it() {
+        let written = json!({
+            "form": "summary",
+            "measures": [{"metric": "sales"}, {"aggregate": {"function": "count_distinct", "field": "payment.customer_id"}}],
+            "dimensions": [{"entity": {"dataset": "staff"}}, {"time": {"grain": "month"}}],
+            "filter": {"and": [
+                {"compare": {"field": "payment.amount", "operator": ">=", "value": 1}},
+                {"not": {"in": {"field": "customer.first_name", "values": ["MARY"]}}}
+            ]},
+            "window": {"start": "2005-08-01", "end": "2005-09-01"},
+            "order_by": [{"key": {"measure": {"metric": "sales"}}, "descending": true}],
+            "limit": {"count": 10}
+        });
+        let query: Query = serde_json::from_value(written.clone()).unwrap();
+        let Query::Summary(summary) = &query else {
+            panic!("{query:?}")
+        };
+        assert_eq!(summary.measures[0], Measure::Metric("sales".into()));
+        assert_eq!(summary.window.unwrap().end, jiff::civil::date(2005, 9, 1));
+        let again: Query = serde_json::from_value(serde_json::to_value(&query).unwrap()).unwrap();
+        assert_eq!(again, query);
+    }
+
+    #[test]
+    fn a_misspelled_key_is_refused_by_name() {
+        let written = json!({"form": "rows", "dataset": "orders", "sort_by": []});
+        let error = serde_json::from_value::<Query>(written).unwrap_err().to_string();
+        assert!(error.contains("unknown field `sort_by`"), "{error}");
+    }
+
+    #[test]
+    fn the_schema_names_all_three_forms() {
+        let schema = serde_json::to_string(&schemars::schema_for!(Query)).unwrap();
+        for form in ["summary", "rows", "combine"] {
+            assert!(schema.contains(&format!("\"const\":\"{form}\"")), "{form}");
+        }
+    }
+}

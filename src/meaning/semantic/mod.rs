@@ -4,16 +4,20 @@
 
 pub mod dates;
 pub mod draft;
+pub mod export;
 pub mod expression;
 pub mod load;
 pub mod model;
 pub mod names;
 pub mod ossie;
 pub mod paths;
+pub mod schema;
+pub mod spread;
 
 pub use dates::TimeFormat;
 pub use draft::draft;
-pub use load::{SemanticError, load};
+pub use export::document;
+pub use load::{SemanticError, check, load, read, write};
 pub use model::{
     Additive, Aggregate, CategoryValue, Dataset, DatasetKind, Definition, Direction, Field, FieldRef, Metric,
     MetricKind, Model, Origin, Relationship, Settings, Source, Unit, WeekStart, Words,

@@ -1,6 +1,7 @@
 //! The working model: what an Ossie document or a draft becomes once every name in it has been found.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -332,18 +333,27 @@ impl Model {
         if let Some(time) = &own.time {
             return Some(FieldRef::new(&own.name, time));
         }
-        let timed = self
-            .datasets
-            .iter()
-            .filter(|d| d.kind == DatasetKind::Fact && d.name != own.name);
-        timed
-            .filter_map(|d| d.time.as_ref().map(|time| (d, time)))
-            .filter_map(|(d, time)| {
-                let path = self.path(&own.name, &d.name).filter(|p| p.is_many_to_one())?;
-                Some((path.cost, FieldRef::new(&d.name, time)))
-            })
-            .min_by_key(|(cost, _)| *cost)
-            .map(|(_, time)| time)
+        self.points_at(&own.name)
+            .into_iter()
+            .filter(|d| d.kind == DatasetKind::Fact)
+            .find_map(|d| d.time.as_ref().map(|time| FieldRef::new(&d.name, time)))
+    }
+
+    /// The datasets that each row of `dataset` has at most one row of, nearest first.
+    pub fn points_at(&self, dataset: &str) -> Vec<&Dataset> {
+        let mut found: Vec<&Dataset> = Vec::new();
+        let mut open: VecDeque<&str> = VecDeque::from([dataset]);
+        while let Some(at) = open.pop_front() {
+            for step in self.relationships.iter().filter(|r| r.from.eq_ignore_ascii_case(at)) {
+                let Some(next) = self.dataset(&step.to) else { continue };
+                let known = next.name.eq_ignore_ascii_case(dataset) || found.iter().any(|d| d.name == next.name);
+                if !known {
+                    found.push(next);
+                    open.push_back(&next.name);
+                }
+            }
+        }
+        found
     }
 }
 

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | model | `fiscal_year_start` (1–12), `week_start` (`monday`, `sunday`), `time_zone`, `currency`, `definitions` (`[{term, text}]`) |
 //! | dataset | `label_zh`, `description_zh`, `label` (fields that name a row), `default_filter`, `time`, `kind` (`fact`, `entity`, `bridge`) |
-//! | field | `label_zh`, `description_zh`, `role`, `aggregation`, `unit`, `values` (`[{value, synonyms}]`) |
+//! | field | `label_zh`, `description_zh`, `role`, `aggregation`, `unit`, `values` (`[{value, synonyms}]` or `{value: [synonyms]}`) |
 //! | metric | `label`, `label_zh`, `description_zh`, `dataset`, `filter`, `time`, `derived`, `unit`, `currency`, `decimals`, `additive`, `direction`, `target_of`, `hidden` |
 //!
 //! Whatever else a file holds is kept in `rest` and written back.
@@ -245,7 +245,25 @@ pub struct FieldExtension {
     pub role: Option<Role>,
     pub aggregation: Option<Aggregate>,
     pub unit: Option<Unit>,
+    #[serde(deserialize_with = "values")]
     pub values: Vec<CategoryValue>,
+}
+
+/// `[{value, synonyms}]`, or in short `{value: [synonyms]}`.
+fn values<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<CategoryValue>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Values {
+        List(Vec<CategoryValue>),
+        Short(std::collections::BTreeMap<String, Vec<String>>),
+    }
+    Ok(match Values::deserialize(deserializer)? {
+        Values::List(list) => list,
+        Values::Short(map) => map
+            .into_iter()
+            .map(|(value, synonyms)| CategoryValue { value, synonyms })
+            .collect(),
+    })
 }
 
 /// Our additions to a metric.

@@ -97,8 +97,13 @@ impl Model {
     /// The cheapest way first, then those that are not much dearer. Many-to-one ways win over all others; a direct key
     /// wins over a detour, a declared key over an inferred one.
     pub fn paths(&self, from: &str, to: &str) -> Vec<Path> {
-        let graph = Graph::new(self);
-        graph.paths(from, to)
+        if from.eq_ignore_ascii_case(to) {
+            return vec![Path {
+                steps: Vec::new(),
+                cost: 0,
+            }];
+        }
+        Graph::new(self).paths(from, to)
     }
 
     /// The cheapest way that goes through the relationship called `via`.
@@ -175,12 +180,6 @@ impl<'a> Graph<'a> {
 
     fn paths(&self, from: &str, to: &str) -> Vec<Path> {
         let (start, end) = (from.to_lowercase(), to.to_lowercase());
-        if start == end {
-            return vec![Path {
-                steps: Vec::new(),
-                cost: 0,
-            }];
-        }
         let left = self.distances_to(&end);
         let Some(best) = left.get(&(start.clone(), Came::Here)).copied() else {
             return Vec::new();

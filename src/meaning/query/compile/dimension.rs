@@ -120,7 +120,7 @@ fn role_name(ground: Ground<'_>, dataset: &Dataset, via: Option<&str>) -> String
         .and_then(|name| ground.model.relationship(name))
         .filter(|r| r.to == dataset.name);
     let role = relationship.and_then(|r| r.name.strip_prefix(&format!("{}_", r.from)));
-    match role {
+    match role.map(|role| role.strip_prefix("to_").unwrap_or(role)) {
         Some(role) if role != dataset.name => names::singular(role),
         _ => names::singular(&dataset.name),
     }

@@ -140,7 +140,8 @@ impl<'a> Plan<'a> {
                         owner: format!("metric `{}`", metric.name),
                     },
                 };
-                let zero = metric.additive == Additive::Full && metric.target_of.is_none();
+                let counts = expression.trim_start().to_ascii_uppercase().starts_with("COUNT");
+                let zero = (counts || metric.additive == Additive::Full) && metric.target_of.is_none();
                 Ok(self.base(branch, aggregate, &metric.name, zero))
             }
             MetricKind::Ratio { numerator, denominator } => {

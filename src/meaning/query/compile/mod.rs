@@ -12,8 +12,6 @@ mod rows;
 mod scope;
 mod select;
 mod summary;
-#[cfg(test)]
-mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -177,10 +177,8 @@ impl<'a> Ground<'a> {
     fn reachable_from(&self, from: &Dataset) -> String {
         let near: Vec<String> = self
             .model
-            .datasets
+            .points_at(&from.name)
             .iter()
-            .filter(|d| d.name != from.name)
-            .filter(|d| self.model.path(&from.name, &d.name).is_some_and(|p| p.is_many_to_one()))
             .map(|d| format!("`{}`", d.name))
             .collect();
         match near.is_empty() {

@@ -1,14 +1,21 @@
 //! From an Ossie file to a working model: every name is looked up in the catalog, and all that is wrong is told at once.
 
+mod metrics;
+
+use serde_json::Value;
+
 use crate::meaning::semantic::ossie::{
-    AiContext, DatasetExtension, Document, FieldExtension, MetricExtension, ModelExtension, OSSIE_VERSION,
-    OssieDataset, OssieField, OssieMetric, OssieModel, OssieRelationship, OssieType, extension,
+    AiContext, DatasetExtension, Document, FieldExtension, ModelExtension, OSSIE_VERSION, OssieDataset, OssieField,
+    OssieModel, OssieRelationship, OssieType, VENDOR, extension,
 };
+use crate::meaning::semantic::schema::validate;
 use crate::meaning::semantic::{
-    Additive, Dataset, DatasetKind, Direction, Field, FieldRef, Metric, MetricKind, Model, Origin, Relationship,
-    Settings, Source, Unit, Words, draft, expression, names,
+    Dataset, DatasetKind, Field, Model, Origin, Relationship, Settings, Source, Words, draft, expression, names,
 };
 use crate::warehouse::catalog::{Catalog, DataType, KeySource, Role, Table};
+
+/// Versions of the format that read alike.
+const VERSIONS: &[&str] = &[OSSIE_VERSION, "0.1.1"];
 
 /// Why a semantic model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,16 +31,50 @@ pub enum SemanticError {
     Invalid(Vec<String>),
 }
 
-/// Reads an Ossie document from YAML or JSON.
+/// Reads an Ossie document from YAML or JSON, and checks it against the format.
+///
+/// Errors with [`SemanticError::Invalid`] name every place that is wrong, with its value. What the format does not know is
+/// kept, and written back by [`write`].
 pub fn read(text: &str) -> Result<Document, SemanticError> {
-    let document: Document = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| SemanticError::Unreadable(error.to_string()))?,
-        false => serde_saphyr::from_str(text).map_err(|error| SemanticError::Unreadable(first_line(&error)))?,
-    };
-    match document.version == OSSIE_VERSION {
-        true => Ok(document),
-        false => Err(SemanticError::Version(document.version)),
+    let value = value(text)?;
+    let version = value.get("version").and_then(Value::as_str).unwrap_or(OSSIE_VERSION);
+    if !VERSIONS.contains(&version) {
+        return Err(SemanticError::Version(version.to_owned()));
     }
+    let fatal: Vec<String> = validate(&value)
+        .iter()
+        .filter(|p| p.fatal)
+        .map(ToString::to_string)
+        .collect();
+    if !fatal.is_empty() {
+        return Err(SemanticError::Invalid(fatal));
+    }
+    serde_json::from_value(value).map_err(|error| SemanticError::Unreadable(error.to_string()))
+}
+
+fn value(text: &str) -> Result<Value, SemanticError> {
+    match text.trim_start().starts_with('{') {
+        true => serde_json::from_str(text).map_err(|error| SemanticError::Unreadable(error.to_string())),
+        false => serde_saphyr::from_str(text).map_err(|error| SemanticError::Unreadable(first_line(&error))),
+    }
+}
+
+/// The document as YAML, with everything that was read.
+pub fn write(document: &Document) -> Result<String, SemanticError> {
+    let value = serde_json::to_value(document).map_err(|error| SemanticError::Unreadable(error.to_string()))?;
+    serde_saphyr::to_string(&value).map_err(|error| SemanticError::Unreadable(error.to_string()))
+}
+
+/// Everything about the file that is not as the format says or does not fit the database, in words; empty when all is well.
+pub fn check(text: &str, catalog: &Catalog) -> Vec<String> {
+    let odd = value(text).map(|value| validate(&value)).unwrap_or_default();
+    let mut found: Vec<String> = odd.iter().filter(|p| !p.fatal).map(ToString::to_string).collect();
+    match load(text, catalog) {
+        Ok(_) => {}
+        Err(SemanticError::Invalid(problems)) => found.extend(problems),
+        Err(other) => found.push(other.to_string()),
+    }
+    found
 }
 
 fn first_line(error: &impl ToString) -> String {
@@ -95,7 +136,7 @@ impl Loader<'_> {
         model.metrics = written
             .metrics
             .iter()
-            .filter_map(|metric| self.metric(metric, &names, &model))
+            .flat_map(|metric| self.metric(metric, &names, &model))
             .collect();
         self.check_targets(&model);
         model
@@ -134,6 +175,11 @@ impl Loader<'_> {
                 }
             }
         }
+        let says_nothing = !written.custom_extensions.iter().any(|e| e.vendor_name == VENDOR);
+        let (fields, label, time) = match drafted.as_ref().filter(|_| says_nothing) {
+            Some(drafted) => from_draft(drafted, fields),
+            None => (fields, extra.label, extra.time),
+        };
         let keys = [written.primary_key.clone()]
             .into_iter()
             .chain(written.unique_keys.clone());
@@ -161,9 +207,9 @@ impl Loader<'_> {
                 false => written.primary_key.clone(),
             },
             unique_keys: written.unique_keys.clone(),
-            label: extra.label,
+            label,
             default_filter: extra.default_filter,
-            time: extra.time,
+            time,
             rows: drafted.as_ref().and_then(|drafted| drafted.rows),
             source,
             fields,
@@ -254,8 +300,8 @@ impl Loader<'_> {
                 Role::Unknown
             }),
             is_time,
-            aggregation: extra.aggregation,
-            unit: extra.unit,
+            aggregation: extra.aggregation.or(known.and_then(|known| known.aggregation)),
+            unit: extra.unit.or(known.and_then(|known| known.unit)),
             values: match extra.values.is_empty() {
                 true => known.map(|known| known.values.clone()).unwrap_or_default(),
                 false => extra.values,
@@ -299,159 +345,25 @@ impl Loader<'_> {
             synonyms: synonyms(written.ai_context.as_ref()),
         })
     }
-
-    fn metric(&mut self, written: &OssieMetric, metrics: &[&str], model: &Model) -> Option<Metric> {
-        let place = format!("metric {}", written.name);
-        let extra: MetricExtension = self.taken(extension(&written.custom_extensions), &place);
-        let kind = match &extra.derived {
-            Some(formula) => self.derived(formula, metrics, &place)?,
-            None => self.simple(written, &extra, model, &place)?,
-        };
-        let unit = extra.unit.unwrap_or(Unit::Quantity);
-        Some(Metric {
-            name: written.name.clone(),
-            words: words(
-                extra.label.as_deref().unwrap_or(&names::readable(&written.name)),
-                written.description.as_ref(),
-                written.ai_context.as_ref(),
-                extra.label_zh,
-                extra.description_zh,
-            ),
-            currency: extra
-                .currency
-                .or_else(|| self.currency.clone().filter(|_| unit == Unit::Money)),
-            unit,
-            decimals: extra.decimals,
-            additive: extra.additive.unwrap_or(match kind {
-                MetricKind::Ratio { .. } => Additive::None,
-                MetricKind::Simple { .. } | MetricKind::Derived { .. } => Additive::Full,
-            }),
-            direction: extra.direction.unwrap_or(Direction::Neutral),
-            target_of: extra.target_of,
-            hidden: extra.hidden,
-            kind,
-        })
-    }
-
-    /// A formula over other metrics; one metric divided by another is a ratio.
-    fn derived(&mut self, formula: &str, metrics: &[&str], place: &str) -> Option<MetricKind> {
-        let parsed = match expression::parse(formula) {
-            Ok(parsed) => parsed,
-            Err(problem) => {
-                self.problem(place, format!("derived `{formula}`: {problem}"));
-                return None;
-            }
-        };
-        let inputs: Vec<String> = expression::names(&parsed)
-            .into_iter()
-            .map(|parts| parts.join("."))
-            .collect();
-        for input in &inputs {
-            if !metrics.iter().any(|metric| metric.eq_ignore_ascii_case(input)) {
-                self.problem(place, format!("derived `{formula}`: there is no metric `{input}`"));
-            }
-        }
-        let ratio = formula.split_once('/').map(|(a, b)| (a.trim(), b.trim()));
-        Some(match (ratio, inputs.as_slice()) {
-            (Some((a, b)), [first, second]) if a == first && b == second => MetricKind::Ratio {
-                numerator: first.clone(),
-                denominator: second.clone(),
-            },
-            _ => MetricKind::Derived {
-                expression: formula.to_owned(),
-                inputs,
-            },
-        })
-    }
-
-    fn simple(
-        &mut self,
-        written: &OssieMetric,
-        extra: &MetricExtension,
-        model: &Model,
-        place: &str,
-    ) -> Option<MetricKind> {
-        let text = written.expression.portable().unwrap_or_default();
-        let mut mentioned: Vec<String> = Vec::new();
-        for part in [Some(text), extra.filter.as_deref(), extra.time.as_deref()]
-            .into_iter()
-            .flatten()
-        {
-            self.check_names(part, model, place, &mut mentioned)?;
-        }
-        let dataset = match &extra.dataset {
-            Some(name) => model.dataset(name).map(|dataset| dataset.name.clone()),
-            None => home(&mentioned, model),
-        };
-        let Some(dataset) = dataset else {
-            let named = extra.dataset.as_deref().unwrap_or_default();
-            self.problem(
-                place,
-                format!("cannot tell the dataset `{named}` that it is measured over; name it as `dataset`"),
-            );
-            return None;
-        };
-        Some(MetricKind::Simple {
-            dataset,
-            expression: text.to_owned(),
-            filter: extra.filter.clone(),
-            time: extra.time.as_deref().map(FieldRef::parse),
-        })
-    }
-
-    /// Every name must be a field or column; the datasets that are named are put into `mentioned`.
-    fn check_names(&mut self, text: &str, model: &Model, place: &str, mentioned: &mut Vec<String>) -> Option<()> {
-        let parsed = match expression::parse(text) {
-            Ok(parsed) => parsed,
-            Err(problem) => {
-                self.problem(place, format!("`{text}`: {problem}"));
-                return None;
-            }
-        };
-        for parts in expression::names(&parsed) {
-            let (dataset, field) = match parts.as_slice() {
-                [dataset, field] => (Some(dataset), field),
-                [field] => (None, field),
-                _ => continue,
-            };
-            let Some(dataset) = dataset else { continue };
-            match model.dataset(dataset) {
-                None => self.problem(place, format!("`{text}`: there is no dataset `{dataset}`")),
-                Some(found) => {
-                    if found.field(field).is_none() && found.field_of_column(field).is_none() {
-                        self.problem(place, format!("`{text}`: dataset {dataset} has no field `{field}`"));
-                    }
-                    if !mentioned.contains(&found.name) {
-                        mentioned.push(found.name.clone());
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn check_targets(&mut self, model: &Model) {
-        for metric in &model.metrics {
-            if let Some(of) = &metric.target_of
-                && model.metric(of).is_none()
-            {
-                self.problem(
-                    &format!("metric {}", metric.name),
-                    format!("target_of: there is no metric `{of}`"),
-                );
-            }
-        }
-    }
 }
 
-/// The dataset whose rows point at all others that are mentioned.
-fn home(mentioned: &[String], model: &Model) -> Option<String> {
-    let reaches =
-        |from: &String, to: &String| from == to || model.path(from, to).is_some_and(|path| path.is_many_to_one());
-    mentioned
-        .iter()
-        .find(|from| mentioned.iter().all(|to| reaches(from, to)))
-        .cloned()
+/// What a file that says nothing in our words leaves to the draft: the fields, where it lists none; what names a row, and
+/// when it happened, by the file's own fields.
+fn from_draft(drafted: &Dataset, written: Vec<Field>) -> (Vec<Field>, Vec<String>, Option<String>) {
+    let fields = match written.is_empty() {
+        true => drafted.fields.clone(),
+        false => written,
+    };
+    let renamed = |name: &String| {
+        let column = drafted.field(name)?.column.as_ref()?;
+        fields
+            .iter()
+            .find(|f| f.column.as_ref() == Some(column))
+            .map(|f| f.name.clone())
+    };
+    let label = drafted.label.iter().filter_map(renamed).collect();
+    let time = drafted.time.as_ref().and_then(renamed);
+    (fields, label, time)
 }
 
 fn drafted_of<'a>(drafted: &'a Model, table: &Table) -> Option<&'a Dataset> {
