@@ -55,10 +55,6 @@ impl TypedFrame {
         self.rows
     }
 
-    pub(crate) fn width(&self) -> usize {
-        self.columns.len()
-    }
-
     /// Adds one row; `value(i)` gives the value of column `i`.
     pub(crate) fn push_row<'a, E>(
         &mut self,
