@@ -23,7 +23,7 @@ fn prepare(folder: &Path) {
 
 #[rstest]
 #[case(&["ask", "sales", "--db", "missing.sqlite"], 2, "missing.sqlite")]
-#[case(&["ask", "sales", "--db", "text.sqlite"], 1, "text.sqlite")]
+#[case(&["ask", "sales", "--db", "text.sqlite"], 2, "text.sqlite is not a SQLite database; name")]
 #[case(&["ask", "sales", "--db", "folder"], 2, "folder")]
 #[case(&["ask", "sales", "--db", "empty.sqlite"], 1, "no tables")]
 #[case(&["ask", "sales", "--db", "zero.sqlite"], 1, "no tables")]

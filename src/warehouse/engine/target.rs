@@ -56,7 +56,7 @@ pub enum TargetError {
     IsDirectory(PathBuf),
     #[error("no CSV or Parquet file matches {0}; check the pattern, and quote it so that the shell leaves it alone")]
     NoMatch(String),
-    #[error("{} is not a SQLite database", .0.display())]
+    #[error("{} is not a SQLite database; name a SQLite, CSV or Parquet file, or a URL such as postgres://user@host/db", .0.display())]
     NotADatabase(PathBuf),
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
