@@ -48,7 +48,7 @@ impl<'a> Transcript<'a> {
                 Arguments::Parsed(arguments) => Some(arguments),
                 Arguments::Malformed { .. } => None,
             })
-            .last();
+            .next_back();
         Self {
             question: current.first().map(|message| message.text.as_str()).unwrap_or_default(),
             replies,

@@ -252,12 +252,12 @@ fn numeric_date(first: &str, rest: &str) -> Option<usize> {
         length += 1 + digits;
         tail = after.get(digits..).unwrap_or_default();
     }
-    let is_date = match (separator, parts.as_slice()) {
-        (':', [1 | 2, 2] | [1 | 2, 2, 2]) => true,
-        ('-' | '/', [4, 1 | 2] | [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4]) => true,
-        ('.', [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4]) => true,
-        _ => false,
-    };
+    let is_date = matches!(
+        (separator, parts.as_slice()),
+        (':', [1 | 2, 2] | [1 | 2, 2, 2])
+            | ('-' | '/', [4, 1 | 2] | [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4])
+            | ('.', [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4])
+    );
     // A timestamp's time of day belongs to its date.
     is_date.then(|| {
         let time = tail.strip_prefix('T').map_or(0, |time| {

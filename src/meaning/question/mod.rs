@@ -116,10 +116,7 @@ impl<'a> Reader<'a> {
         let mut readings: Vec<Reading> = Vec::new();
         let mut close = false;
         let best = self.reading(&text, &pieces, &ranked, time);
-        let best = match best {
-            Ok(reading) => reading,
-            Err(not_read) => return Err(not_read),
-        };
+        let best = best?;
         readings.push(best);
         for (piece, distance) in self.rivals(&ranked).into_iter().take(MOST_RIVALS) {
             let mut swapped = ranked.clone();

@@ -221,7 +221,7 @@ impl<'a> Scope<'a> {
         let window = window?;
         let (unit, count) = window.units();
         match back {
-            Grain::Year if !(unit == Grain::Year) => Some(Shift::YearAgo),
+            Grain::Year if (unit != Grain::Year) => Some(Shift::YearAgo),
             _ if unit == back && count == 1 => Some(Shift::Previous),
             _ => None,
         }

@@ -189,7 +189,7 @@ fn number_length(rest: &str) -> usize {
     while digit(end) {
         end += 1;
         let group = bytes.get(end) == Some(&b',') && (1..=3).all(|ahead| digit(end + ahead)) && !digit(end + 4);
-        if group && end <= 3 || group && rest.get(..end).is_some_and(|before| before.contains(',')) {
+        if group && (end <= 3 || rest.get(..end).is_some_and(|before| before.contains(','))) {
             end += 1;
         }
     }

@@ -87,7 +87,7 @@ pub fn spelled_number(tokens: &[Token], at: usize) -> Option<i64> {
 /// A parser's answer: what was read, and the index after its last token.
 type Parsed<T> = Option<(T, usize)>;
 
-fn word_at<'a>(tokens: &'a [Token], at: usize) -> &'a str {
+fn word_at(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |token| token.text.as_str())
 }
 

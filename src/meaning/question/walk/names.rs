@@ -56,22 +56,21 @@ impl Walker<'_> {
 
     /// "Never ordered product Latte": the "never" is about the value.
     fn value_follows(&self, at: usize) -> bool {
-        let after = self
+        let mut after = self
             .nodes
             .get(at + 1..)
             .unwrap_or_default()
             .iter()
             .map(|node| &node.what);
-        let next = after
-            .skip_while(|what| {
-                matches!(
-                    what,
-                    What::Cue(Cue::Filler | Cue::Of | Cue::In | Cue::That | Cue::With)
-                        | What::Dataset(_)
-                        | What::Field(_)
-                ) || matches!(what, What::Punctuation)
-            })
-            .next();
+        let next = after.find(|what| {
+            !matches!(
+                what,
+                What::Cue(Cue::Filler | Cue::Of | Cue::In | Cue::That | Cue::With)
+                    | What::Dataset(_)
+                    | What::Field(_)
+                    | What::Punctuation
+            )
+        });
         matches!(next, Some(What::Value { .. } | What::Quoted(_)))
     }
 
@@ -142,7 +141,7 @@ impl Walker<'_> {
         }
         // What rows point at is no condition: "orders of customers in France".
         let is_below = subject != dataset && self.scope.points_at(dataset, &subject);
-        if !is_below && !(self.with || self.negated) || subject == dataset {
+        if !(is_below || self.with || self.negated) || subject == dataset {
             return;
         }
         self.with = false;

@@ -260,7 +260,7 @@ fn timestamp(micros: i64, zone: &str) -> String {
 fn offset(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let seconds = seconds.unsigned_abs();
-    let rest = if seconds % 60 == 0 {
+    let rest = if seconds.is_multiple_of(60) {
         String::new()
     } else {
         format!(":{:02}", seconds % 60)
