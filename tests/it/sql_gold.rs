@@ -34,7 +34,10 @@ const SETS: [&str; 5] = [
 ];
 
 /// Every distinct gold statement, and the catalogs of their databases.
-pub static GOLD: LazyLock<Option<(Vec<Gold>, BTreeMap<PathBuf, Catalog>)>> = LazyLock::new(|| {
+/// Gold statements, and the catalogs of their databases by path.
+pub type GoldData = (Vec<Gold>, BTreeMap<PathBuf, Catalog>);
+
+pub static GOLD: LazyLock<Option<GoldData>> = LazyLock::new(|| {
     let mut gold: Vec<Gold> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for set in SETS {
