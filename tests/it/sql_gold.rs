@@ -33,10 +33,10 @@ const SETS: [&str; 5] = [
     "data/acme/questions.jsonl",
 ];
 
-/// Every distinct gold statement, and the catalogs of their databases.
 /// Gold statements, and the catalogs of their databases by path.
 pub type GoldData = (Vec<Gold>, BTreeMap<PathBuf, Catalog>);
 
+/// Every distinct gold statement, and the catalogs of their databases.
 pub static GOLD: LazyLock<Option<GoldData>> = LazyLock::new(|| {
     let mut gold: Vec<Gold> = Vec::new();
     let mut seen = std::collections::HashSet::new();
