@@ -45,7 +45,7 @@ impl Tool for QueryCompose {
     }
 
     /// The shape in one example: the whole schema of a typed query is longer than all other tools together, and
-    /// what it takes is what `glossary` gives. It stands in full in `docs/schemas/query.json`.
+    /// what it takes is what `glossary` gives.
     fn schema(&self) -> Value {
         json!({
             "type": "object",
