@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::chat::ToolSpec;
+use crate::model::chat::{Arguments, ToolCall, ToolSpec};
 
 /// What a text holds beside its calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,15 @@ pub(super) fn part(text: &str, tools: &[ToolSpec]) -> Parted {
     }
     parted.text = parted.text.trim().to_owned();
     parted
+}
+
+/// A call as the loop takes it; its id is given later, since the text has none.
+pub(super) fn call_of((name, arguments): (String, Value)) -> ToolCall {
+    ToolCall {
+        id: String::new(),
+        name,
+        arguments: Arguments::Parsed(arguments),
+    }
 }
 
 /// Takes out every block between `open` and `close` that holds nothing but calls. The last one may lack its end.

@@ -115,15 +115,7 @@ impl Streamer {
         if calls.is_empty() {
             let parted = text_calls::part(&text, &request.tools);
             text = parted.text;
-            calls = parted
-                .calls
-                .into_iter()
-                .map(|(name, arguments)| ToolCall {
-                    id: String::new(),
-                    name,
-                    arguments: crate::model::chat::Arguments::Parsed(arguments),
-                })
-                .collect();
+            calls = parted.calls.into_iter().map(text_calls::call_of).collect();
         }
         name_calls(&mut calls, &request.messages);
         let stop = match (self.stop.as_deref(), calls.is_empty()) {

@@ -180,7 +180,7 @@ impl Streamer {
         if calls.is_empty() {
             let parted = text_calls::part(&text, &request.tools);
             text = parted.text;
-            calls = parted.calls.into_iter().map(written).collect();
+            calls = parted.calls.into_iter().map(text_calls::call_of).collect();
         }
         name_calls(&mut calls, &request.messages);
         let refused = !self.refusal.is_empty() || self.finish.as_deref() == Some("content_filter");
@@ -276,14 +276,6 @@ fn finished(call: Growing, cut: bool) -> ToolCall {
         id: call.id,
         name: call.name,
         arguments: arguments(&call.arguments, cut),
-    }
-}
-
-fn written((name, arguments): (String, Value)) -> ToolCall {
-    ToolCall {
-        id: String::new(),
-        name,
-        arguments: Arguments::Parsed(arguments),
     }
 }
 
