@@ -82,6 +82,8 @@ struct Run<'a> {
     notices: Vec<Notice>,
     calls: Vec<CallRecord>,
     artifacts: Vec<(String, ArtifactKind, String)>,
+    /// The last turn on its way to the disk.
+    syncing: Option<tokio::task::JoinHandle<Result<(), TimelineError>>>,
 }
 
 impl<'a> Run<'a> {
@@ -113,6 +115,7 @@ impl<'a> Run<'a> {
             notices: Vec::new(),
             calls: Vec::new(),
             artifacts: Vec::new(),
+            syncing: None,
             input,
         };
         run.say(Message::user(run.input.question.clone()))?;
@@ -154,11 +157,24 @@ impl<'a> Run<'a> {
                 usage,
                 elapsed_ms,
             })?;
-            self.input.timeline.sync()?;
+            self.sync().await?;
             if let Some(end) = end {
                 return Ok(end);
             }
         }
+    }
+
+    /// Has the disk keep the turn while the next one goes on; a disk that fails is heard of one turn later.
+    async fn sync(&mut self) -> Result<(), RunError> {
+        let timeline = self.input.timeline.clone();
+        let before = self
+            .syncing
+            .replace(tokio::task::spawn_blocking(move || timeline.sync()));
+        if let Some(before) = before {
+            // A task of one call that was neither aborted nor panicked always ends with its result.
+            before.await.unwrap_or(Ok(()))?;
+        }
+        Ok(())
     }
 
     /// The model's reply to the conversation so far, or the end where none comes. An overflow is mended once.

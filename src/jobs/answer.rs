@@ -17,7 +17,7 @@ use crate::jobs::database::Database;
 use crate::jobs::report;
 use crate::model::chat::ChatModel;
 use crate::session::event::{ArtifactKind, EventKind, Outcome};
-use crate::session::store::{Session, StoreError, write_whole};
+use crate::session::store::{Session, StoreError, write_durably};
 use crate::session::timeline::{Listener, Timeline, TimelineError};
 use crate::session::todo::{SharedPlan, TodoList};
 use crate::skill::Skills;
@@ -157,9 +157,9 @@ fn finish(
     let text = render(&input).map_err(|error| AnswerError::Report(error.to_string()))?;
     let folder = job.session.run(1);
     let path = folder.join("report.md");
-    write_whole(&path, text.as_bytes())?;
+    write_durably(&path, text.as_bytes())?;
     let json = serde_json::to_vec_pretty(&evidence).map_err(|error| AnswerError::Report(error.to_string()))?;
-    write_whole(&folder.join("evidence.json"), &json)?;
+    write_durably(&folder.join("evidence.json"), &json)?;
     timeline.record(EventKind::Artifact {
         id: "report".to_owned(),
         kind: ArtifactKind::Report,

@@ -176,8 +176,18 @@ pub fn list(base: &Path) -> Result<Vec<String>, StoreError> {
     Ok(ids)
 }
 
-/// Writes `bytes` to `path` so that a reader sees the old file or the new one, never a part: temp file, sync, rename.
+/// Writes `bytes` to `path` so that a reader sees the old file or the new one, never a part, even after the power went
+/// off: temp file, sync, rename.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write(path, bytes, File::sync_all)
+}
+
+/// As [`write_durably`] without waiting for the disk: for what a run makes on its way and can make again.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write(path, bytes, |_| Ok(()))
+}
+
+fn write(path: &Path, bytes: &[u8], keep: impl FnOnce(&File) -> io::Result<()>) -> Result<(), StoreError> {
     let failed = |source| StoreError::Write {
         path: path.to_owned(),
         source,
@@ -191,7 +201,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .tempfile_in(folder)
         .map_err(failed)?;
     file.write_all(bytes)
-        .and_then(|()| file.as_file().sync_all())
+        .and_then(|()| keep(file.as_file()))
         .map_err(failed)?;
     readable_by_others(file.as_file()).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;

@@ -126,10 +126,10 @@ impl Timeline {
         Ok(seq)
     }
 
-    /// Has the disk keep what was written so far: called at the end of each turn.
+    /// Has the disk keep what was written so far: called at the end of each turn. Events may be recorded meanwhile.
     pub fn sync(&self) -> Result<(), TimelineError> {
-        let inner = self.lock();
-        let synced = inner.file.as_ref().map_or(Ok(()), File::sync_data);
+        let file = self.lock().file.as_ref().map(File::try_clone);
+        let synced = file.map_or(Ok(()), |file| file.and_then(|file| file.sync_data()));
         synced.map_err(|source| TimelineError::Write {
             path: self.path.clone(),
             source,

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::insight::chart::{
     Annotation, ChartKind, ChartSpec, Fonts, ReferenceLine, Scale, Series, Unit, XAxis, YAxis, draw,
 };
+use crate::insight::metrics::no_name;
 use crate::session::event::ArtifactKind;
 use crate::session::store::write_whole;
 use crate::text::Language;
@@ -356,7 +357,7 @@ fn texts(frame: &DataFrame, name: &str, language: Language) -> Result<Vec<String
                 .get(at)
                 .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
             Ok(match value {
-                polars::prelude::AnyValue::Null => language.pick("(none)", "（无）").to_owned(),
+                polars::prelude::AnyValue::Null => no_name(language).to_owned(),
                 polars::prelude::AnyValue::String(text) => text.to_owned(),
                 other => other.to_string(),
             })

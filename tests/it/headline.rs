@@ -60,7 +60,8 @@ fn every_number_of_the_report_equals_the_facts() {
         let year = employee["year_on_year_rate"].as_f64().map_or("—".to_owned(), change);
         let share = change(number(employee, "/share")).trim_start_matches('+').to_owned();
         has(&format!(
-            "{name} | {} | {share} | {} | {} | {year} |",
+            "| {} | {name} | {} | {share} | {} | {} | {year} |",
+            number(employee, "/rank"),
             dollars(number(employee, "/net_sales")),
             number(employee, "/orders"),
             change(number(employee, "/month_on_month_rate")),
@@ -77,6 +78,13 @@ fn every_number_of_the_report_equals_the_facts() {
     has(&format!(
         "{} (4.9% of the total) belong to no employee",
         dollars(number(&facts, "/unassigned/net_sales"))
+    ));
+
+    let big_return = &facts["big_return"];
+    has(&format!(
+        "**Emma Clarke** falls furthest by what is taken off: rank {} by gross sales ({}), rank 10 by net sales",
+        number(big_return, "/rank_by_gross_sales"),
+        dollars(number(big_return, "/gross_sales")),
     ));
 
     // The outliers and why.

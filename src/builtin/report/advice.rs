@@ -3,7 +3,6 @@
 use crate::builtin::report::Findings;
 use crate::builtin::report::outliers::{CONCENTRATED, Oddity, Unusual};
 use crate::builtin::report::quality;
-use crate::builtin::report::write_label;
 use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
@@ -44,7 +43,7 @@ pub fn write(subject: &Subject, findings: &Findings) -> Option<String> {
 }
 
 fn about(subject: &Subject, odd: &Unusual, judged: &str, findings: &Findings) -> String {
-    let name = write_label(&odd.label, subject.language);
+    let name = show::safe(&odd.label);
     let table = odd.by_counterpart.as_ref();
     let counterpart = subject
         .around
@@ -104,7 +103,7 @@ fn below_target(subject: &Subject, findings: &Findings) -> Option<String> {
         .map(|row| {
             format!(
                 "{} ({})",
-                write_label(&table.label(row), subject.language),
+                show::safe(&table.label(row)),
                 show::share(table.value(row, "attainment"))
             )
         })
@@ -140,7 +139,7 @@ fn losing(subject: &Subject, findings: &Findings) -> Option<String> {
             delta(a, *i).total_cmp(&delta(b, *j))
         })?;
     let what = show::name(&by.words, subject.language);
-    let label = write_label(&year.label(row), subject.language);
+    let label = show::safe(&year.label(row));
     let grew = show::change(year.value(row, "growth"));
     let window = subject.window_name(&subject.windows.year_ago?);
     let cited = show::cite(&[&year.id]);

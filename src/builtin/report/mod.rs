@@ -13,7 +13,6 @@ mod write;
 use crate::builtin::case::{Case, Progress, Stop};
 use crate::builtin::plan::{Stand, Step};
 use crate::builtin::subject::Subject;
-use write::shown_label as write_label;
 
 /// Everything that the steps found; what failed is `None` and its reason stands in `failures`.
 pub struct Findings {

@@ -45,6 +45,7 @@ pub use rank::{Order, Rank};
 pub use share::Share;
 pub use summary::Summary;
 pub(crate) use table::{number_of_text, text_of};
+pub use words::no_name;
 
 /// Which function to compute, with its arguments: column names of the result that it is computed from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 
 use super::cell::decimal_of;
 use super::period::{self, Calendar};
-use super::words::{Note, say_no_name};
+use super::words::{Note, no_name};
 use super::{Columns, Context, MetricError, Number};
 use crate::text::Language;
 use crate::time::Grain;
@@ -122,7 +122,7 @@ impl<'a> Table<'a> {
                 parts.extend(text_of(&value).filter(|part| !part.trim().is_empty()));
             }
         }
-        let missing = say_no_name(self.language);
+        let missing = no_name(self.language);
         Ok(names
             .into_iter()
             .map(|parts| {

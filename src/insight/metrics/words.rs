@@ -200,9 +200,9 @@ pub(super) fn say_total(language: Language) -> &'static str {
     language.pick("Total", "合计")
 }
 
-/// Stands for a group without a name.
-pub(super) fn say_no_name(language: Language) -> &'static str {
-    language.pick("(none)", "（空）")
+/// Stands for a group without a name: the rows that belong to nobody.
+pub fn no_name(language: Language) -> &'static str {
+    language.pick("(none)", "（无）")
 }
 
 /// The `reason` of an outlier table's row.

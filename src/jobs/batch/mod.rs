@@ -149,11 +149,11 @@ pub async fn run(
         interrupted: cancel.is_cancelled(),
         elapsed: began.elapsed(),
     };
-    store::write_whole(
+    store::write_durably(
         &results,
         summary.rows.iter().map(index::line).collect::<String>().as_bytes(),
     )?;
-    store::write_whole(
+    store::write_durably(
         &out.join("index.md"),
         index::markdown(&summary, settings.language).as_bytes(),
     )?;

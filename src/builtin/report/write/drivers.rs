@@ -58,7 +58,7 @@ fn strongest(subject: &Subject, change: &Derived) -> String {
     }) else {
         return String::new();
     };
-    let label = super::ranking::shown_label(&change.label(row), subject.language);
+    let label = show::safe(&change.label(row));
     let delta = show::difference(change.value(row, "delta"), metric);
     let grew = show::change(change.value(row, "growth"));
     let cited = show::cite(&[&change.id]);
@@ -77,7 +77,7 @@ fn shifts(subject: &Subject, year: &Derived, window: &Window) -> Vec<String> {
             if (now - before).abs() < SHIFT {
                 return None;
             }
-            let label = super::ranking::shown_label(&year.label(row), subject.language);
+            let label = show::safe(&year.label(row));
             let grew = show::change(year.value(row, "growth"));
             let (before, now) = (show::share(Some(before)), show::share(Some(now)));
             let window = subject.window_name(window);
@@ -116,7 +116,7 @@ fn table(subject: &Subject, breakdown: &Breakdown, change: &Derived) -> String {
         .take(MOST_ROWS)
         .map(|row| {
             vec![
-                super::ranking::shown_label(&change.label(row), language),
+                show::safe(&change.label(row)),
                 show::value(change.value(row, "old"), metric),
                 show::value(change.value(row, "new"), metric),
                 show::difference(change.value(row, "delta"), metric),

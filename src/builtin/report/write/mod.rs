@@ -3,11 +3,10 @@
 mod drivers;
 mod headline;
 mod outliers;
+mod parts;
 mod ranking;
 mod targets;
 mod trend;
-
-pub use ranking::shown_label;
 
 use crate::builtin::report::{Findings, advice, quality};
 use crate::builtin::subject::Subject;

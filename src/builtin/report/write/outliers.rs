@@ -48,7 +48,7 @@ fn paragraph(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual, findi
 /// "**Bo Chen** is far below his own history: $X against a median of $Y (robust z −5.1)."
 fn what(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual) -> String {
     let judged = &outliers.judged;
-    let name = format!("**{}**", super::ranking::shown_label(&odd.label, subject.language));
+    let name = format!("**{}**", show::safe(&odd.label));
     let Some(row) = odd.judged_row else {
         return name;
     };
@@ -173,13 +173,7 @@ fn causes(subject: &Subject, odd: &Unusual) -> Option<String> {
     let named: Vec<String> = moves
         .iter()
         .take(CAUSES)
-        .map(|(label, delta)| {
-            format!(
-                "{} ({})",
-                super::ranking::shown_label(label, subject.language),
-                show::difference(Some(*delta), metric)
-            )
-        })
+        .map(|(label, delta)| format!("{} ({})", show::safe(label), show::difference(Some(*delta), metric)))
         .collect();
     if named.is_empty() {
         return None;

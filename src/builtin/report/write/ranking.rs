@@ -4,7 +4,7 @@ use crate::builtin::report::ranking::Ranking;
 use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
-use crate::insight::metrics::Derived;
+use crate::insight::metrics::{Derived, no_name};
 use crate::text::Language;
 use crate::time::Window;
 
@@ -20,6 +20,10 @@ pub fn write(subject: &Subject, ranking: &Ranking) -> String {
         out.push_str(&format!("[{}]\n\n", chart.id));
     }
     out.push_str(&table(subject, ranking));
+    if let Some(fall) = super::parts::write(subject, &ranking.current) {
+        out.push_str("\n\n");
+        out.push_str(&fall);
+    }
     out
 }
 
@@ -27,13 +31,13 @@ pub fn write(subject: &Subject, ranking: &Ranking) -> String {
 fn sentence(subject: &Subject, ranking: &Ranking) -> String {
     let share = &ranking.share;
     let metric = subject.metric();
-    let Some(first) = share.all().next() else {
+    let Some(first) = share.all().find(|row| share.label(*row) != no_name(subject.language)) else {
         return subject
             .language
             .pick("There are no groups in this window.", "该时间段没有数据。")
             .to_owned();
     };
-    let leader = shown_label(&share.label(first), subject.language);
+    let leader = show::safe(&share.label(first));
     let value = show::value(value_of(share, first), metric);
     let part = show::share(share.value(first, "share"));
     let cited = show::cite(&[ranking.current.id(), &share.id]);
@@ -80,14 +84,18 @@ fn table(subject: &Subject, ranking: &Ranking) -> String {
             header.push(versus(subject, window));
         }
     }
-    let rows: Vec<Vec<String>> = share
+    // What belongs to no group has no place among them and stands last.
+    let (assigned, unassigned): (Vec<usize>, Vec<usize>) = share
         .all()
-        .take(MOST_ROWS)
-        .map(|row| {
+        .partition(|row| share.label(*row) != no_name(subject.language));
+    let places = (1..).map(Some).zip(assigned.into_iter().take(MOST_ROWS));
+    let rows: Vec<Vec<String>> = places
+        .chain(unassigned.into_iter().map(|row| (None, row)))
+        .map(|(place, row)| {
             let label = share.label(row);
             let mut cells = vec![
-                (row + 1).to_string(),
-                shown_label(&label, language),
+                place.map_or_else(|| "—".to_owned(), |place: usize| place.to_string()),
+                show::safe(&label),
                 show::value(value_of(share, row), metric),
                 show::share(share.value(row, "share")),
             ];
@@ -111,7 +119,7 @@ fn table(subject: &Subject, ranking: &Ranking) -> String {
                 .filter_map(|(derived, _)| derived.as_ref().map(|derived| derived.id.as_str())),
         )
         .collect();
-    let rest = share.rows.len().saturating_sub(MOST_ROWS);
+    let rest = share.rows.len().saturating_sub(rows.len());
     out.push('\n');
     out.push_str(&match (language, rest) {
         (Language::English, 0) => format!("Sources: {}", show::cite(&cited)),
@@ -142,12 +150,4 @@ fn measure_of(ranking: &Ranking, label: &str, metric: &str) -> Option<f64> {
     let rows = &ranking.current;
     let row = rows.find(rows.label()?, label)?;
     rows.number(row, rows.metric(metric)?)
-}
-
-/// The group's name; rows without one are said to have none.
-pub fn shown_label(label: &str, language: Language) -> String {
-    match label {
-        "" | "—" | "null" | "NULL" => language.pick("(none)", "（无）").to_owned(),
-        label => show::safe(label),
-    }
 }

@@ -66,7 +66,7 @@ fn rows(subject: &Subject, targets: &Targets) -> String {
         .take(MOST_ROWS)
         .map(|row| {
             vec![
-                super::ranking::shown_label(&table.label(row), language),
+                show::safe(&table.label(row)),
                 show::value(amount(row, 1), metric),
                 show::value(amount(row, 2), metric),
                 show::share(table.value(row, "attainment")),
