@@ -57,21 +57,8 @@ impl Database {
     /// Opens `source`, reads and measures its catalog, and loads its semantic model or drafts one.
     pub async fn open(source: &Source, cancel: &CancellationToken) -> Result<Self, DatabaseError> {
         let mut clock = Clock::start();
-        let (target, semantic, name) = match source {
-            Source::Sample => {
-                let path = tokio::task::spawn_blocking(demo::cached)
-                    .await
-                    .map_err(|error| EngineError::Interrupted(error.to_string()))??;
-                clock.lap("sample database");
-                (
-                    Target::Sqlite(path),
-                    Some(Semantics::Sample),
-                    Some(demo::DATABASE_NAME.to_owned()),
-                )
-            }
-            Source::Given { url, semantic } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
-        };
-        let engine = Engine::connect(&target).await?;
+        let Connected { engine, semantic, name } = connect(source).await?;
+        clock.lap("connect");
         let mut catalog = engine.introspect().await?;
         clock.lap("introspect");
         let name = name.unwrap_or_else(|| engine.display());
@@ -82,7 +69,11 @@ impl Database {
         clock.lap("profile");
         let model = match semantic {
             None => semantic::draft(&catalog),
-            Some(semantics) => semantics.load(&catalog)?,
+            Some(semantics) => {
+                let model = semantics.load(&catalog)?;
+                semantic::hand_down(&model, &mut catalog);
+                model
+            }
         };
         clock.lap("semantic model");
         Ok(Self {
@@ -100,6 +91,33 @@ impl Database {
     pub fn time(&self, as_of: Option<Date>, today: Date) -> TimeContext {
         TimeContext::resolve(as_of, today, self.data)
     }
+}
+
+/// An engine, with what the source says about the database's meaning.
+pub(super) struct Connected {
+    pub engine: Engine,
+    pub semantic: Option<Semantics>,
+    /// How reports name the database, where that is not the engine's own word.
+    name: Option<String>,
+}
+
+/// Connects to `source`; nothing is read yet.
+pub(super) async fn connect(source: &Source) -> Result<Connected, DatabaseError> {
+    let (target, semantic, name) = match source {
+        Source::Sample => {
+            let path = tokio::task::spawn_blocking(demo::cached)
+                .await
+                .map_err(|error| EngineError::Interrupted(error.to_string()))??;
+            let name = Some(demo::DATABASE_NAME.to_owned());
+            (Target::Sqlite(path), Some(Semantics::Sample), name)
+        }
+        Source::Given { url, semantic } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
+    };
+    Ok(Connected {
+        engine: Engine::connect(&target).await?,
+        semantic,
+        name,
+    })
 }
 
 /// Measures the parts of a job.
@@ -122,13 +140,13 @@ impl Clock {
 }
 
 /// Where a semantic model is written down.
-enum Semantics {
+pub(super) enum Semantics {
     Sample,
     File(PathBuf),
 }
 
 impl Semantics {
-    fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
+    pub(super) fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
         let (text, path) = match self {
             Semantics::Sample => (
                 demo::SEMANTIC_YAML.to_owned(),

@@ -1,6 +1,7 @@
-//! One question from an open database to a finished report, and many questions at once. Knows nothing of screens.
+//! One question from an open database to a finished report, many questions at once, and single statements. Knows nothing of screens.
 
 pub mod answer;
 pub mod batch;
 pub mod database;
 mod report;
+pub mod statements;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
 use crate::warehouse::catalog::search::{SearchIndex, close_over_keys};
-use crate::warehouse::catalog::{Column, DataType, KeySource, Role, Table, TableKind};
+use crate::warehouse::catalog::{Column, DataType, Role, Table, TableKind};
 
 /// Tables that are described when none is named; the rest is listed by name.
 const MOST_TABLES: usize = 8;
@@ -197,18 +197,13 @@ fn brief(table: &Table) -> TableBrief {
             .foreign_keys
             .iter()
             .map(|key| {
-                let source = match key.source {
-                    KeySource::Declared => "",
-                    KeySource::Semantic => " (semantic model)",
-                    KeySource::Measured => " (measured)",
-                    KeySource::Inferred => " (inferred)",
-                };
                 format!(
-                    "{}.{} -> {}.{}{source}",
+                    "{}.{} -> {}.{}{}",
                     table.name,
                     key.columns.join("+"),
                     key.to_table,
-                    key.to_columns.join("+")
+                    key.to_columns.join("+"),
+                    key.source.remark()
                 )
             })
             .collect(),

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
-use crate::warehouse::sql::{self, CheckedSql, Lint, OutputColumn, Reason, Refusal, Stage};
+use crate::warehouse::sql::{self, Refusal, Verdict};
 
 /// What the model sends.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -14,45 +14,6 @@ use crate::warehouse::sql::{self, CheckedSql, Lint, OutputColumn, Reason, Refusa
 struct Args {
     /// One read-only statement in the database's own dialect.
     sql: String,
-}
-
-/// What the model is told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// `accepted` or `refused`.
-    pub verdict: String,
-    /// The step that refused it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<Stage>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Reason>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lints: Vec<Lint>,
-    /// Output columns with the table columns they come from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lineage: Vec<OutputColumn>,
-}
-
-impl Verdict {
-    pub fn accepted(checked: &CheckedSql) -> Self {
-        Self {
-            verdict: "accepted".to_owned(),
-            stage: None,
-            reasons: Vec::new(),
-            lints: checked.lints().to_vec(),
-            lineage: checked.lineage().to_vec(),
-        }
-    }
-
-    pub fn refused(refusal: Refusal) -> Self {
-        Self {
-            verdict: "refused".to_owned(),
-            stage: Some(refusal.stage),
-            reasons: refusal.reasons,
-            lints: Vec::new(),
-            lineage: Vec::new(),
-        }
-    }
 }
 
 /// The refusal of a statement as advice to the model.
@@ -95,6 +56,6 @@ impl Tool for SqlValidate {
             1 => "valid, 1 lint".to_owned(),
             lints => format!("valid, {lints} lints"),
         };
-        Reply::json(&Verdict::accepted(&checked), summary)
+        Reply::json(&Verdict::new(Ok(&checked), None), summary)
     }
 }

@@ -10,6 +10,7 @@ mod query;
 mod question;
 mod sakila;
 mod scripted;
+mod sql_commands;
 mod sql_gold;
 mod sql_guard;
 mod sql_mutants;

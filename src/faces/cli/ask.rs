@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use tokio_util::sync::CancellationToken;
 
+use crate::faces::cli::errors::INTERRUPTED;
 use crate::faces::cli::options::{Shared, source, today};
 use crate::faces::cli::progress::{EventLines, Panel, print, watched};
 use crate::faces::cli::{Failure, models};
@@ -126,8 +127,6 @@ fn timings(database: &Database, answered: &Answered, total: Duration) {
 
 /// Ctrl-C once ends the run cleanly; twice ends the program at once.
 pub fn interrupt() -> CancellationToken {
-    /// What a shell reports of a program that Ctrl-C ended.
-    const INTERRUPTED: i32 = 130;
     let token = CancellationToken::new();
     let cancelled = token.clone();
     tokio::spawn(async move {
@@ -135,7 +134,7 @@ pub fn interrupt() -> CancellationToken {
             cancelled.cancel();
         }
         if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(INTERRUPTED);
+            std::process::exit(i32::from(INTERRUPTED));
         }
     });
     token

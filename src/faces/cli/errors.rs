@@ -9,11 +9,14 @@ use crate::jobs::answer::AnswerError;
 use crate::jobs::database::DatabaseError;
 use crate::session::store::StoreError;
 use crate::text::redact;
+use crate::warehouse::engine::EngineError;
 
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
 /// Exit code of everything else that fails.
 const FAILED: u8 = 1;
+/// What a shell reports of a program that Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
 
 /// A command that could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +34,11 @@ impl Failure {
     /// The command was right and failed: exit code 1.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(message, FAILED)
+    }
+
+    /// Ctrl-C ended the command: exit code 130.
+    pub fn interrupted() -> Self {
+        Self::new("interrupted", INTERRUPTED)
     }
 
     fn new(message: impl Into<String>, code: u8) -> Self {
@@ -61,12 +69,19 @@ impl From<ConfigError> for Failure {
 impl From<DatabaseError> for Failure {
     fn from(error: DatabaseError) -> Self {
         match &error {
+            DatabaseError::Engine(EngineError::Cancelled) => Failure::interrupted(),
             DatabaseError::Target(_) => Failure::usage(error.to_string()),
             DatabaseError::Demo(_)
             | DatabaseError::Engine(_)
             | DatabaseError::Semantic { .. }
             | DatabaseError::Empty { .. } => Failure::failed(error.to_string()),
         }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        DatabaseError::from(error).into()
     }
 }
 

@@ -4,9 +4,12 @@ mod ask;
 mod batch;
 mod demo;
 mod errors;
+mod grid;
 mod models;
 mod options;
 mod progress;
+mod schema;
+mod sql;
 mod tools;
 
 use std::process::ExitCode;
@@ -29,6 +32,10 @@ enum Command {
     Ask(ask::Args),
     /// Answer every question of a file.
     Batch(batch::Args),
+    /// Check or run one read-only SQL statement.
+    Sql(sql::Args),
+    /// Show tables, columns and keys of a database.
+    Schema(schema::Args),
     /// Write the sample sales database to a file.
     Demo(demo::Args),
     /// List the tools that a model may call.
@@ -50,6 +57,8 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Ask(args) => runtime()?.block_on(ask::run(args)),
         Command::Batch(args) => runtime()?.block_on(batch::run(args)),
+        Command::Sql(args) => runtime()?.block_on(sql::run(args)),
+        Command::Schema(args) => runtime()?.block_on(schema::run(args)),
         Command::Demo(args) => demo::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Completions { shell } => {

@@ -56,6 +56,35 @@ pub struct Shared {
     pub quiet: bool,
 }
 
+/// Which database a command works on that answers no question.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Place {
+    /// Database: a SQLite file, a URL, CSV or Parquet files, or a connection named in analyst.toml; the sample sales
+    /// database if left out
+    #[arg(long, value_name = "DB")]
+    pub db: Option<String>,
+    /// Semantic model (Apache Ossie YAML or JSON) whose keys and synonyms are taken for true
+    #[arg(long, value_name = "FILE")]
+    pub semantic: Option<PathBuf>,
+    /// Configuration file; ./analyst.toml if left out
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+impl Place {
+    /// The configuration of flags, environment, file and defaults.
+    pub fn resolve(&self, max_rows: Option<u64>) -> Result<Config, Failure> {
+        let shared = Shared {
+            db: self.db.clone(),
+            semantic: self.semantic.clone(),
+            config: self.config.clone(),
+            max_rows,
+            ..Shared::default()
+        };
+        shared.resolve(None)
+    }
+}
+
 /// Languages of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Tongue {

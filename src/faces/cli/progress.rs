@@ -16,8 +16,13 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// Prints a line on stdout; a reader that went away (`| head`) ends the program quietly.
 pub fn print(text: &str) -> Result<(), Failure> {
+    write(format!("{text}\n").as_bytes())
+}
+
+/// Writes `bytes` to stdout as they are; a reader that went away ends the program quietly.
+pub fn write(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => Err(Failure::failed(format!("cannot write to stdout: {error}"))),
         Ok(()) => Ok(()),

@@ -6,6 +6,7 @@ pub mod dates;
 pub mod draft;
 pub mod export;
 pub mod expression;
+mod hand_down;
 pub mod load;
 pub mod model;
 pub mod names;
@@ -17,6 +18,7 @@ pub mod spread;
 pub use dates::TimeFormat;
 pub use draft::draft;
 pub use export::document;
+pub use hand_down::hand_down;
 pub use load::{SemanticError, check, load, read, write};
 pub use model::{
     Additive, Aggregate, CategoryValue, Dataset, DatasetKind, Definition, Direction, Field, FieldRef, Metric,

@@ -127,6 +127,18 @@ pub enum KeySource {
     Inferred,
 }
 
+impl KeySource {
+    /// What is said behind a key that the database does not enforce: ` (inferred)`.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Self::Declared => "",
+            Self::Semantic => " (semantic model)",
+            Self::Measured => " (measured)",
+            Self::Inferred => " (inferred)",
+        }
+    }
+}
+
 /// What the values of a column look like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {

@@ -11,6 +11,8 @@ use crate::warehouse::sql::CheckedSql;
 
 mod error;
 mod files;
+#[cfg(test)]
+mod forced;
 mod keys;
 mod mysql;
 mod postgres;
@@ -20,6 +22,7 @@ mod target;
 mod wire;
 
 pub use error::EngineError;
+pub(crate) use files::fits_pattern;
 pub use mysql::MysqlEngine;
 pub use postgres::PostgresEngine;
 pub use sqlite::SqliteEngine;

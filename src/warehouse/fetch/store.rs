@@ -31,6 +31,17 @@ impl ResultSet {
     /// Each file is written aside and renamed, so that no reader ever sees half of one.
     pub fn save(&self, dir: &Path) -> Result<PathBuf, FetchError> {
         fs::create_dir_all(dir).map_err(|error| file_error("make", dir, &error))?;
+        let path = dir.join(format!("{}.parquet", self.id));
+        replace(&dir.join(format!("{}.sql", self.id)), |file| {
+            file.write_all(self.sql.as_bytes())?;
+            file.write_all(b"\n")
+        })?;
+        replace(&path, |file| self.write_parquet(file).map_err(std::io::Error::other))?;
+        Ok(path)
+    }
+
+    /// Writes the rows as a Parquet file, with what is known of them in its metadata.
+    pub fn write_parquet(&self, to: impl Write) -> Result<(), FetchError> {
         let metadata = Metadata {
             v: 1,
             columns: self.columns.clone(),
@@ -38,23 +49,18 @@ impl ResultSet {
             elapsed_ms: u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX),
             hash: self.hash.clone(),
         };
-        let metadata = serde_json::to_string(&metadata).map_err(|error| file_error("describe", dir, &error))?;
-        let path = dir.join(format!("{}.parquet", self.id));
-        replace(&dir.join(format!("{}.sql", self.id)), |file| {
-            file.write_all(self.sql.as_bytes())?;
-            file.write_all(b"\n")
+        let metadata = serde_json::to_string(&metadata).map_err(|error| FetchError::File {
+            action: "describe",
+            path: self.id.clone(),
+            reason: error.to_string(),
         })?;
-        replace(&path, |file| {
-            ParquetWriter::new(file)
-                .with_key_value_metadata(Some(KeyValueMetadata::from_static(vec![(
-                    METADATA_KEY.to_owned(),
-                    metadata,
-                )])))
-                .finish(&mut self.frame.clone())
-                .map(|_| ())
-                .map_err(std::io::Error::other)
-        })?;
-        Ok(path)
+        ParquetWriter::new(to)
+            .with_key_value_metadata(Some(KeyValueMetadata::from_static(vec![(
+                METADATA_KEY.to_owned(),
+                metadata,
+            )])))
+            .finish(&mut self.frame.clone())?;
+        Ok(())
     }
 
     /// Brings back the result that [`ResultSet::save`] put in `dir` as `id`.

@@ -9,8 +9,13 @@ mod guard;
 mod lint;
 mod names;
 mod parse;
+mod rephrase;
 mod resolve;
 mod scan;
+mod verdict;
+
+pub(crate) use names::nearest;
+pub use verdict::{Outcome, Verdict};
 
 /// One statement that may run: read-only, every name resolved, lints attached.
 ///
@@ -62,6 +67,16 @@ pub enum LintLevel {
     Error,
 }
 
+impl LintLevel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// A statement that runs but whose numbers are, or may be, wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lint {
@@ -70,6 +85,7 @@ pub struct Lint {
     pub level: LintLevel,
     pub message: String,
     /// SQL to use instead, where one can be proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewrite: Option<String>,
 }
 
@@ -90,7 +106,29 @@ pub struct Reason {
     pub code: String,
     pub message: String,
     /// What to write instead, where one thing is likely meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// Where the fault stands in the text as it was given, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+}
+
+/// A place in a text; the first character is at line 1, column 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    pub line: u64,
+    /// In characters.
+    pub column: u64,
+}
+
+impl Position {
+    /// The place of a token; `None` where the parser kept none.
+    fn of(at: sqlparser::tokenizer::Location) -> Option<Self> {
+        (at.line > 0).then_some(Self {
+            line: at.line,
+            column: at.column,
+        })
+    }
 }
 
 /// A statement that may not run, and why.
@@ -121,15 +159,8 @@ pub fn check(text: &str, dialect: Dialect, catalog: Option<&Catalog>) -> Result<
             .and_then(|thread| thread.join().ok())
     });
     walked.unwrap_or_else(|| {
-        let message = "the statement is too deep to be checked on this machine; use CTEs".to_owned();
-        Err(Refusal {
-            stage: Stage::Guard,
-            reasons: vec![Reason {
-                code: "too-deep".to_owned(),
-                message,
-                suggestion: None,
-            }],
-        })
+        let message = "the statement is too deep to be checked on this machine; use CTEs";
+        Err(scan::refuse(Stage::Guard, "too-deep", message))
     })
 }
 
@@ -166,4 +197,4 @@ fn check_scanned(scanned: scan::Scanned<'_>, catalog: Option<&Catalog>) -> Resul
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -92,7 +92,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Up to `count` of `candidates` that are near `wrong`, nearest first; ties by name, so that answers never change.
-pub(super) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<String> {
+pub(crate) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<String> {
     let mut scored: Vec<(f64, &str)> = candidates
         .map(|c| (likeness(wrong, c), c))
         .filter(|(score, _)| *score >= NEAR)

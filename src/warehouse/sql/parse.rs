@@ -4,12 +4,15 @@ use sqlparser::ast::{Query, Statement};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::scan::{Scanned, grammar, is_significant, refuse};
-use super::{Refusal, Stage};
+use super::scan::{Scanned, grammar, is_significant, refuse, refuse_at};
+use super::{Position, Refusal, Stage, rephrase};
 use crate::warehouse::Dialect;
 
 /// Limit of the parser's own recursion, above what the bounds of the scan can need.
 const RECURSION_LIMIT: usize = 200;
+/// DuckDB's statements that turn rows into columns and back.
+pub(super) const PIVOTS: [&str; 4] = ["pivot", "pivot_wider", "unpivot", "pivot_longer"];
+
 /// What a statement is, as far as later steps care.
 pub(super) enum Form {
     Query(Box<Query>),
@@ -34,6 +37,7 @@ impl Form {
 /// Parses what the scan let through; statements that are not queries by their first word are refused here already.
 pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
     let Scanned { tokens, dialect, .. } = scanned;
+    let tokens = rephrase::rephrase(tokens, dialect);
     let words: Vec<&Token> = tokens.iter().map(|t| &t.token).filter(|t| is_significant(t)).collect();
     let first = match words.first() {
         Some(Token::Word(word)) if word.quote_style.is_none() => word.value.to_ascii_lowercase(),
@@ -63,8 +67,14 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
         "summarize" if dialect == Dialect::Duckdb => {
             return parse_tokens(after_first_word(tokens), dialect, true).map(|query| Form::Explain(Box::new(query)));
         }
-        other => return Err(super::guard::not_read_only(other)),
+        other => {
+            return Err(match rephrase::advice(&words, dialect) {
+                Some(advice) if PIVOTS.contains(&other) => refuse(Stage::Parse, "syntax-error", advice),
+                _ => super::guard::not_read_only(other),
+            });
+        }
     }
+    let advice = rephrase::advice(&words, dialect);
     let writes = words.iter().any(|t| is_word(t, &["into"]));
     let parsed = if matches!(first.as_str(), "explain" | "show" | "describe" | "desc") {
         explain_or_show(tokens, dialect)
@@ -78,6 +88,12 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
             "select-into",
             "INTO writes the result to a table, a file or a variable; remove it",
         )),
+        Err(mut refusal) if refusal.stage == Stage::Parse => {
+            if let (Some(advice), Some(reason)) = (advice, refusal.reasons.first_mut()) {
+                reason.message = format!("{}; {advice}", reason.message);
+            }
+            Err(refusal)
+        }
         other => other,
     }
 }
@@ -127,11 +143,33 @@ fn syntax_error(error: &ParserError) -> Refusal {
             "too-deep",
             "the statement is nested too deeply to be read; use CTEs",
         ),
-        ParserError::TokenizerError(message) | ParserError::ParserError(message) => refuse(
-            Stage::Parse,
-            "syntax-error",
-            format!("cannot read the statement: {message}"),
-        ),
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
+            let (message, position) = placed(message);
+            refuse_at(
+                Stage::Parse,
+                "syntax-error",
+                format!("cannot read the statement: {message}"),
+                position,
+            )
+        }
+    }
+}
+
+/// The parser gives the place of an error as words alone: ` at Line: 2, Column: 7`.
+fn placed(message: &str) -> (String, Option<Position>) {
+    let found = message.rsplit_once(" at Line: ").and_then(|(what, place)| {
+        let (line, column) = place.split_once(", Column: ")?;
+        let position = Position {
+            line: line.trim().parse().ok()?,
+            column: column.trim().parse().ok()?,
+        };
+        Some((what, position))
+    });
+    match found {
+        Some((what, at)) if at.line > 0 => (format!("{what} at line {}, column {}", at.line, at.column), Some(at)),
+        // At the end of the text the parser knows no place.
+        Some((what, _)) => (what.to_owned(), None),
+        None => (message.to_owned(), None),
     }
 }
 

@@ -3,7 +3,7 @@
 use sqlparser::dialect as grammar;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
 
-use super::{Reason, Refusal, Stage};
+use super::{Position, Reason, Refusal, Stage};
 use crate::warehouse::Dialect;
 
 /// Bytes of a statement. The longest statement that people write by hand has a few tens of kilobytes.
@@ -29,12 +29,18 @@ pub(super) struct Scanned<'a> {
 
 /// A refusal with one reason.
 pub(super) fn refuse(stage: Stage, code: &str, message: impl Into<String>) -> Refusal {
+    refuse_at(stage, code, message, None)
+}
+
+/// A refusal with one reason that stands at `position`.
+pub(super) fn refuse_at(stage: Stage, code: &str, message: impl Into<String>, position: Option<Position>) -> Refusal {
     Refusal {
         stage,
         reasons: vec![Reason {
             code: code.to_owned(),
             message: message.into(),
             suggestion: None,
+            position,
         }],
     }
 }
@@ -75,11 +81,12 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
     let tokens = Tokenizer::new(grammar(dialect), text)
         .tokenize_with_location()
         .map_err(|error| {
-            refuse(
-                Stage::Parse,
-                "syntax-error",
-                format!("cannot read the statement: {error}"),
-            )
+            let (message, at) = (error.message, error.location);
+            let message = format!(
+                "cannot read the statement: {message} at line {}, column {}",
+                at.line, at.column
+            );
+            refuse_at(Stage::Parse, "syntax-error", message, Position::of(at))
         })?;
     let places = Places::of(text);
     refuse_executable_comments(text, dialect, &tokens, &places)?;
@@ -228,7 +235,7 @@ fn refuse_lookalikes(text: &str, tokens: &[TokenWithSpan], places: &Places<'_>) 
                 at.line,
                 at.column
             );
-            return Err(refuse(Stage::Guard, "invalid-character", message));
+            return Err(refuse_at(Stage::Guard, "invalid-character", message, Position::of(at)));
         }
     }
     Ok(())
@@ -256,7 +263,7 @@ fn single_statement(tokens: &[TokenWithSpan]) -> Result<Option<Location>, Refusa
                     "a second statement starts at line {}, column {}; send one statement at a time",
                     at.line, at.column
                 );
-                Err(refuse(Stage::Guard, "several-statements", message))
+                Err(refuse_at(Stage::Guard, "several-statements", message, Position::of(at)))
             }
             None => Ok(Some(token.span.start)),
         };

@@ -18,6 +18,8 @@ use broken::*;
 
 /// Mutants counted per kind; nine kinds make more than the 2,000 asked for where the data has enough places.
 const PER_KIND: usize = 400;
+/// The data has fewer places where a last day or a type can go wrong.
+const LEAST_PER_KIND: usize = 20;
 /// SQLite instructions after which a statement (a cross product, mostly) is stopped; it then returns other rows.
 const INSTRUCTIONS: i32 = 3_000_000;
 
@@ -209,6 +211,14 @@ fn mutants_of_gold_statements_are_caught() {
         println!(
             "{kind:?}: {} of {} caught; first suggestion right {} of {}",
             tally.caught, tally.counted, tally.first, tally.names
+        );
+        assert!(tally.counted >= LEAST_PER_KIND, "{kind:?}: only {}", tally.counted);
+        assert!(
+            tally.caught * 100 >= tally.counted * 99,
+            "{kind:?}: {} of {} caught\n{}",
+            tally.caught,
+            tally.counted,
+            tally.missed.join("\n")
         );
         (counted, caught, names, first) = (
             counted + tally.counted,

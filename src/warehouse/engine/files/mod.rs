@@ -59,7 +59,7 @@ pub(super) fn find(text: &str) -> Result<Option<Vec<PathBuf>>, TargetError> {
         .unwrap_or(Path::new("."));
     let fits = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        is_table(path) && matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
+        is_table(path) && fits_pattern(&pattern, &name)
     };
     let files = in_folder(folder, &fits);
     if files.is_empty() {
@@ -92,6 +92,10 @@ fn is_table(path: &Path) -> bool {
 }
 
 /// Does `name` fit `pattern`, in which `*` stands for any characters and `?` for one?
+pub(crate) fn fits_pattern(pattern: &str, name: &str) -> bool {
+    matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
+}
+
 fn matches(pattern: &[char], name: &[char]) -> bool {
     match (pattern, name) {
         ([], []) => true,

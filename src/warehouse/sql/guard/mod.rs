@@ -10,7 +10,7 @@ use sqlparser::tokenizer::Token;
 
 use super::names::nearest;
 use super::parse::Form;
-use super::{Reason, Refusal, Stage};
+use super::{Position, Reason, Refusal, Stage};
 use crate::warehouse::Dialect;
 
 pub(super) mod functions;
@@ -58,6 +58,15 @@ fn reason(code: &str, message: impl Into<String>) -> Reason {
         code: code.to_owned(),
         message: message.into(),
         suggestion: None,
+        position: None,
+    }
+}
+
+/// Where a name begins.
+fn position(name: &ObjectName) -> Option<Position> {
+    match name.0.first()? {
+        ObjectNamePart::Identifier(ident) => Position::of(ident.span.start),
+        ObjectNamePart::Function(_) => None,
     }
 }
 
@@ -181,6 +190,13 @@ impl Guard {
         self.reasons.push(reason(code, message));
     }
 
+    fn refuse_name(&mut self, name: &ObjectName, code: &str, message: impl Into<String>) {
+        self.reasons.push(Reason {
+            position: position(name),
+            ..reason(code, message)
+        });
+    }
+
     /// The lower-case name under which a function is looked up, or `None` when it belongs to a schema of users.
     fn function_name(&self, name: &ObjectName) -> Option<String> {
         let parts: Vec<String> = name.0.iter().map(part_name).collect::<Option<_>>()?;
@@ -201,7 +217,7 @@ impl Guard {
             let message = format!(
                 "`{name}` is a function of the database's own, which may do anything; only built-in ones are called"
             );
-            return self.refuse("unknown-function", message);
+            return self.refuse_name(name, "unknown-function", message);
         };
         let roles = functions::roles(self.dialect, &lower);
         let combined = self.dialect == Dialect::Clickhouse && functions::is_combined(&lower);
@@ -218,10 +234,11 @@ impl Guard {
             return;
         }
         if let Some(why) = functions::forbidden_reason(&lower) {
-            return self.refuse("forbidden-function", format!("`{name}` is not allowed: {why}"));
+            return self.refuse_name(name, "forbidden-function", format!("`{name}` is not allowed: {why}"));
         }
         if in_from && !roles.is_empty() {
-            return self.refuse(
+            return self.refuse_name(
+                name,
                 "table-function",
                 format!("`{name}` cannot stand in FROM; select it instead"),
             );
@@ -238,6 +255,7 @@ impl Guard {
             code: "unknown-function".to_owned(),
             message: format!("`{name}` is not a function that may be called here{hint}"),
             suggestion: close.into_iter().next(),
+            position: position(name),
         });
     }
 
@@ -256,7 +274,10 @@ impl Guard {
             } => self.function(name, args.args.len(), true),
             TableFactor::Table { name, args: None, .. } => {
                 if let Some(refused) = tables::judge(name, self.dialect) {
-                    self.reasons.push(refused);
+                    self.reasons.push(Reason {
+                        position: position(name),
+                        ..refused
+                    });
                 }
             }
             TableFactor::Function { name, args, .. } => self.function(name, args.len(), true),

@@ -105,6 +105,11 @@ fn judge(look: &Look<'_, '_>, aggregate: &Function, name: &str) {
         "count" => "; if rows of the first are meant, count DISTINCT keys",
         _ => "; aggregate before joining, or only test that a match EXISTS",
     });
+    if level == LintLevel::Error && multipliers.len() == 1 {
+        message.push_str(&format!(
+            "; if one value for each row of `{by}` is meant, begin FROM with it"
+        ));
+    }
     look.note(
         "fan-out",
         level,

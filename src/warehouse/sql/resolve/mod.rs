@@ -10,6 +10,7 @@ use crate::warehouse::Dialect;
 use crate::warehouse::catalog::Catalog;
 
 mod expression;
+mod join;
 pub(super) mod keys;
 mod kinds;
 mod lookup;
@@ -20,6 +21,7 @@ mod query;
 mod relation;
 mod report;
 mod select;
+mod shape;
 
 pub(super) use kinds::kind_of;
 use model::{Bound, Meaning, Place, Shape, Source, address};

@@ -7,8 +7,8 @@ use sqlparser::ast::Ident;
 use super::Binder;
 use super::model::{ColumnRef, Shape};
 use crate::warehouse::catalog::{Table, quote};
-use crate::warehouse::sql::Reason;
 use crate::warehouse::sql::names::{likeness, nearest};
+use crate::warehouse::sql::{Position, Reason};
 
 /// Names listed in one message.
 const LISTED: usize = 3;
@@ -33,6 +33,17 @@ impl Binder<'_> {
             code: code.to_owned(),
             message,
             suggestion,
+            position: None,
+        });
+    }
+
+    /// The same where `ident` is at fault.
+    fn refuse_name(&mut self, code: &str, message: String, suggestion: Option<String>, ident: &Ident) {
+        self.reasons.push(Reason {
+            code: code.to_owned(),
+            message,
+            suggestion,
+            position: Position::of(ident.span.start),
         });
     }
 
@@ -81,7 +92,7 @@ impl Binder<'_> {
                 message.push_str(&format!("; the columns are {}", list(&all)));
             }
         }
-        self.refuse("unknown-column", message, suggestion);
+        self.refuse_name("unknown-column", message, suggestion, ident);
     }
 
     /// Relation and column names that could have been meant, innermost scope first.
@@ -149,7 +160,7 @@ impl Binder<'_> {
             let more = if tables.len() > some.len() { ", …" } else { "" };
             message.push_str(&format!("; the tables are {}{more}", list(&some)));
         }
-        self.refuse("unknown-table", message, near.into_iter().next());
+        self.refuse_name("unknown-table", message, near.into_iter().next(), last);
     }
 
     /// `x.y` where nothing in FROM is called x.
@@ -202,7 +213,7 @@ impl Binder<'_> {
             None => format!("; FROM has {}", list(&names)),
         };
         let message = format!("nothing in FROM is called `{wrong}`{}{hint}", place(column));
-        self.refuse("unknown-table", message, suggestion);
+        self.refuse_name("unknown-table", message, suggestion, column);
     }
 
     pub(super) fn unknown_star(&mut self, block: usize, qualifier: &[Ident]) {
@@ -245,7 +256,7 @@ impl Binder<'_> {
             place(name)
         );
         let suggestion = near.first().map(|n| quote(self.dialect, n));
-        self.refuse("unknown-column", message, suggestion);
+        self.refuse_name("unknown-column", message, suggestion, name);
     }
 
     pub(super) fn unknown_output(&mut self, ident: &Ident, shape: &Shape) {
@@ -261,7 +272,7 @@ impl Binder<'_> {
             place(ident)
         );
         let suggestion = near.first().map(|n| quote(self.dialect, n));
-        self.refuse("unknown-column", message, suggestion);
+        self.refuse_name("unknown-column", message, suggestion, ident);
     }
 
     pub(super) fn ambiguous(&mut self, ident: &Ident, columns: &[ColumnRef]) {
@@ -277,6 +288,6 @@ impl Binder<'_> {
             place(ident),
             list(&candidates)
         );
-        self.refuse("ambiguous-column", message, candidates.into_iter().next());
+        self.refuse_name("ambiguous-column", message, candidates.into_iter().next(), ident);
     }
 }

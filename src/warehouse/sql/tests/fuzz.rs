@@ -1,9 +1,12 @@
 //! Random statements never make `check` panic, and what it accepts it accepts again.
 
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
+use super::cases;
 use super::fixture::{SHOP, catalog};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::Catalog;
@@ -232,44 +235,96 @@ fn check_everywhere(sql: &str) {
     }
 }
 
-/// Cases per property: a few in an ordinary run; `PROPTEST_CASES` sets more for a long one.
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(96);
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+/// Statements as people and attackers write them.
+static REAL: LazyLock<Vec<String>> = LazyLock::new(cases::all);
+
+/// A real statement with some of its words dropped, doubled, swapped, or taken from another one.
+fn mutation() -> impl Strategy<Value = String> {
+    let statement = || proptest::sample::select(REAL.clone());
+    let change = (0usize..6, any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    (statement(), statement(), proptest::collection::vec(change, 1..5)).prop_map(|(one, other, changes)| {
+        let pieces = |sql: &str| -> Vec<String> {
+            sql.split_inclusive([' ', '(', ')', ',', '.'])
+                .map(str::to_owned)
+                .collect()
+        };
+        let (mut words, others) = (pieces(&one), pieces(&other));
+        for (change, at, with) in changes {
+            if words.is_empty() || others.is_empty() {
+                break;
+            }
+            let (at, end) = (at.index(words.len()), with.index(words.len()));
+            match change {
+                0 => drop(words.remove(at)),
+                1 => words.insert(at, words[end].clone()),
+                2 => words.swap(at, end),
+                3 => words[at] = others[with.index(others.len())].clone(),
+                4 => words.insert(at, format!("({other}) ")),
+                _ => words.truncate(at),
+            }
+        }
+        words.concat()
+    })
 }
 
-proptest! {
-    #![proptest_config(config())]
+/// Properties that share the time.
+const PROPERTIES: u32 = 5;
 
-    #[test]
-    fn any_text_is_survived(text in any::<String>()) {
-        check_everywhere(&text);
+/// For how long one property is tried: `ANALYST_FUZZ_SECONDS` are shared by all, ten of them if it is not set.
+fn time() -> Duration {
+    let seconds = std::env::var("ANALYST_FUZZ_SECONDS").ok().and_then(|n| n.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(10)) / PROPERTIES
+}
+
+/// Checks statements of `strategy` until the time is up; one that panics is made as small as it gets and shown.
+fn survive(strategy: &impl Strategy<Value = String>) {
+    let config = ProptestConfig {
+        cases: 16,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = TestRunner::new(config);
+    let started = Instant::now();
+    let mut rounds = 0;
+    while started.elapsed() < time() {
+        let checked = runner.run(strategy, |sql| {
+            check_everywhere(&sql);
+            Ok(())
+        });
+        checked.unwrap_or_else(|failure| panic!("{failure}"));
+        rounds += 16;
     }
+    println!("{rounds} statements on {} engines", DIALECTS.len());
+}
 
-    #[test]
-    fn any_soup_of_words_is_survived(sql in soup()) {
-        check_everywhere(&sql);
-        check_everywhere(&format!("SELECT {sql}"));
-    }
+#[test]
+fn any_text_is_survived() {
+    survive(&any::<String>());
+}
 
-    #[test]
-    fn any_query_is_survived(sql in statement()) {
-        check_everywhere(&sql);
-    }
+#[test]
+fn any_soup_of_words_is_survived() {
+    survive(&(soup(), any::<bool>()).prop_map(|(sql, select)| if select { format!("SELECT {sql}") } else { sql }));
+}
 
-    #[test]
-    fn any_damaged_query_is_survived(sql in statement(), at in 0usize..400, cut in 0usize..6, with in "[()'\"`;*,.a-z ]{0,3}") {
+#[test]
+fn any_query_is_survived() {
+    survive(&statement());
+}
+
+#[test]
+fn any_mutation_of_a_real_statement_is_survived() {
+    survive(&mutation());
+}
+
+#[test]
+fn any_damaged_query_is_survived() {
+    let damage = (statement(), 0usize..400, 0usize..6, "[()'\"`;*,.a-z ]{0,3}");
+    survive(&damage.prop_map(|(sql, at, cut, with)| {
         let mut chars: Vec<char> = sql.chars().collect();
         let start = at.min(chars.len());
         let end = (start + cut).min(chars.len());
         chars.splice(start..end, with.chars());
-        check_everywhere(&chars.into_iter().collect::<String>());
-    }
+        chars.into_iter().collect()
+    }));
 }

@@ -1,39 +1,15 @@
-//! The guard's own cases, one file per engine: what is accepted, and with which code the rest is refused.
+//! The guard's verdict on each of its cases, and on statements beyond every bound.
 
 use rstest::rstest;
 
+use super::cases::{EVERY, OWN, read};
 use crate::warehouse::Dialect;
 use crate::warehouse::sql::check;
-
-/// Reads `\n`, `\t`, `\\` and `\u{…}` as Rust does.
-fn unescape(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match rest.next() {
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('u') => {
-                let digits: String = rest.by_ref().skip(1).take_while(|c| *c != '}').collect();
-                out.push(char::from_u32(u32::from_str_radix(&digits, 16).unwrap()).unwrap());
-            }
-            Some(other) => out.push(other),
-            None => out.push('\\'),
-        }
-    }
-    out
-}
 
 /// The lines whose verdict differs from what `check` says.
 fn wrong(dialect: Dialect, cases: &str) -> Vec<String> {
     let mut wrong = Vec::new();
-    for line in cases.lines().filter(|l| !l.starts_with('#') && !l.is_empty()) {
-        let (expected, sql) = line.split_once(" |").unwrap();
-        let sql = unescape(sql.strip_prefix(' ').unwrap_or(sql));
+    for (expected, sql) in read(cases) {
         let found = match check(&sql, dialect, None) {
             Ok(_) => "accept".to_owned(),
             Err(refusal) => refusal.reasons.first().map(|r| r.code.clone()).unwrap(),
@@ -49,19 +25,13 @@ fn wrong(dialect: Dialect, cases: &str) -> Vec<String> {
     wrong
 }
 
-#[rstest]
-#[case(Dialect::Sqlite, include_str!("guard_cases/sqlite.txt"))]
-#[case(Dialect::Postgres, include_str!("guard_cases/postgres.txt"))]
-#[case(Dialect::Mysql, include_str!("guard_cases/mysql.txt"))]
-#[case(Dialect::Duckdb, include_str!("guard_cases/duckdb.txt"))]
-#[case(Dialect::Snowflake, include_str!("guard_cases/snowflake.txt"))]
-#[case(Dialect::Bigquery, include_str!("guard_cases/bigquery.txt"))]
-#[case(Dialect::Databricks, include_str!("guard_cases/databricks.txt"))]
-#[case(Dialect::Clickhouse, include_str!("guard_cases/clickhouse.txt"))]
-fn each_case_gets_its_verdict(#[case] dialect: Dialect, #[case] own: &str) {
-    let mut wrong = wrong(dialect, own);
-    wrong.extend(self::wrong(dialect, include_str!("guard_cases/every.txt")));
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+#[test]
+fn each_case_gets_its_verdict() {
+    for (dialect, own) in OWN {
+        let mut wrong = wrong(dialect, own);
+        wrong.extend(self::wrong(dialect, EVERY));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }
 
 #[rstest]

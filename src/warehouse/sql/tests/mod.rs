@@ -1,5 +1,7 @@
 //! `check` as its callers see it.
 
+pub(crate) mod cases;
+mod documented;
 mod fixture;
 mod fuzz;
 mod guard;

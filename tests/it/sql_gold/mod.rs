@@ -11,6 +11,8 @@ use serde::Deserialize;
 
 use crate::sql_guard::shared;
 
+mod rows;
+
 #[derive(Deserialize)]
 pub struct Question {
     pub id: String,
