@@ -34,7 +34,7 @@ fn an_accepted_statement_comes_with_its_lineage() {
     "ambiguous-column",
     Some("customer.id")
 )]
-#[case("SELECT 城 FROM 客户", "resolve", "unknown-column", Some("城市"))]
+#[case("SELECT 城 FROM 客户", "resolve", "unknown-column", Some("\"城市\""))]
 fn a_refusal_says_where_why_and_what_instead(
     #[case] sql: &str,
     #[case] stage: &str,

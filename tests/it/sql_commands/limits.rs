@@ -166,7 +166,7 @@ fn ctrl_c_ends_the_statement_in_the_database_too() {
     for ten in engines("interrupt") {
         let child = start(&ten, &["--timeout", "600"], &endless());
         // Time to connect and to be at it; too early a signal is handled as well, and ends it in the same way.
-        std::thread::sleep(Duration::from_millis(1_500));
+        std::thread::sleep(Duration::from_millis(2_500));
         let sent = Command::new("kill")
             .args(["-INT", &child.id().to_string()])
             .status()

@@ -10,7 +10,7 @@ fn a_table_lines_up_and_hides_no_value() {
         "SELECT c.name, o.total FROM customer c LEFT JOIN orders o ON o.customer_id = c.id ORDER BY o.id IS NULL, o.id";
     assert_eq!(
         shop.rows(&[], sql),
-        "name        total\n----------  -----\nZoë          10.5\nZoë          20.0\nLi, \"Wei\"     0.1\n             NULL\n"
+        "name       total\n---------  -----\nZoë         10.5\nZoë         20.0\nLi, \"Wei\"    0.1\n            NULL\n"
     );
     assert_eq!(
         shop.rows(&[], "SELECT * FROM 客户 ORDER BY 编号"),
@@ -21,7 +21,7 @@ fn a_table_lines_up_and_hides_no_value() {
 #[test]
 fn a_table_lets_no_value_steer_the_terminal() {
     let text = Shop::new().rows(&[], "SELECT \"a\"\"b\" AS v FROM \"Odd Name; --\" ORDER BY 1 DESC");
-    assert_eq!(text, "v\n--------------\nline\\nbreak\n\\u{1b}[31mred\n");
+    assert_eq!(text, "v\n-------------\nline\\nbreak\n\\u{1b}[31mred\n");
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn csv_tells_null_from_an_empty_text_and_keeps_every_digit() {
 
 #[test]
 fn json_carries_values_exactly_and_says_what_they_are() {
-    let sql = "SELECT \"select\" AS n, 1.5 AS f, x'00ff' AS b, NULL AS nothing FROM \"Odd Name; --\" ORDER BY 1 DESC";
+    let sql = "SELECT \"select\" AS n, 1.5 AS f, x'00ff' AS b, NULL AS missing FROM \"Odd Name; --\" ORDER BY 1 DESC";
     let shop = Shop::new();
     let object: Value = serde_json::from_str(&shop.rows(&["--format", "json"], sql)).unwrap();
     assert_eq!(
