@@ -120,7 +120,7 @@ semantic_model:
         ai_context: {synonyms: [bills]}
         fields:
           - name: number
-            expression: {dialects: [{dialect: ANSI_SQL, expression: no}]}
+            expression: {dialects: [{dialect: ANSI_SQL, expression: number}]}
           - name: total
             expression: {dialects: [{dialect: ANSI_SQL, expression: total}]}
       - name: lines
@@ -133,17 +133,17 @@ semantic_model:
         from: lines
         to: invoices
         from_columns: [invoice_ref]
-        to_columns: [no]
+        to_columns: [number]
 ";
 
     #[test]
     fn a_stated_relationship_proves_a_fan_out() {
         let mut catalog = Catalog::empty(Dialect::Sqlite, "shop");
         catalog.tables = vec![
-            table("inv", &["id", "no", "total"]),
+            table("inv", &["id", "number", "total"]),
             table("line", &["id", "invoice_ref"]),
         ];
-        let sql = "SELECT SUM(i.total) FROM inv i JOIN line l ON l.invoice_ref = i.no";
+        let sql = "SELECT SUM(i.total) FROM inv i JOIN line l ON l.invoice_ref = i.number";
         let levels = |catalog: &Catalog| -> Vec<LintLevel> {
             let checked = check(sql, Dialect::Sqlite, Some(catalog)).unwrap();
             checked
@@ -161,7 +161,7 @@ semantic_model:
         let [invoices, lines] = catalog.tables.as_slice() else {
             panic!("two tables")
         };
-        assert_eq!(invoices.unique_keys, [["no"]]);
+        assert_eq!(invoices.unique_keys, [["number"]]);
         assert_eq!(invoices.synonyms, ["bills"]);
         assert_eq!(
             (lines.foreign_keys.len(), lines.foreign_keys[0].source),
