@@ -76,6 +76,10 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
     }
     let advice = rephrase::advice(&words, dialect);
     let writes = words.iter().any(|t| is_word(t, &["into"]));
+    let locks = dialect == Dialect::Mysql
+        && words
+            .windows(3)
+            .any(|w| matches!(w, [a, b, c] if is_word(a, &["lock"]) && is_word(b, &["in"]) && is_word(c, &["share"])));
     let parsed = if matches!(first.as_str(), "explain" | "show" | "describe" | "desc") {
         explain_or_show(tokens, dialect)
     } else {
@@ -87,6 +91,11 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
             Stage::Guard,
             "select-into",
             "INTO writes the result to a table, a file or a variable; remove it",
+        )),
+        Err(refusal) if refusal.stage == Stage::Parse && locks => Err(refuse(
+            Stage::Guard,
+            "locking-clause",
+            "`LOCK IN SHARE MODE` locks rows; remove it",
         )),
         Err(mut refusal) if refusal.stage == Stage::Parse => {
             if let (Some(advice), Some(reason)) = (advice, refusal.reasons.first_mut()) {
