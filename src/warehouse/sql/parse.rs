@@ -74,36 +74,54 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
             });
         }
     }
-    let advice = rephrase::advice(&words, dialect);
-    let writes = words.iter().any(|t| is_word(t, &["into"]));
-    let locks = dialect == Dialect::Mysql
-        && words
-            .windows(3)
-            .any(|w| matches!(w, [a, b, c] if is_word(a, &["lock"]) && is_word(b, &["in"]) && is_word(c, &["share"])));
+    let unread = Unread::of(&words, dialect);
     let parsed = if matches!(first.as_str(), "explain" | "show" | "describe" | "desc") {
         explain_or_show(tokens, dialect)
     } else {
         parse_tokens(tokens, dialect, false).map(|query| Form::Query(Box::new(query)))
     };
-    match parsed {
-        // Forms of INTO that the grammar does not know, such as INTO OUTFILE, still deserve their real reason.
-        Err(refusal) if refusal.stage == Stage::Parse && writes => Err(refuse(
-            Stage::Guard,
-            "select-into",
-            "INTO writes the result to a table, a file or a variable; remove it",
-        )),
-        Err(refusal) if refusal.stage == Stage::Parse && locks => Err(refuse(
-            Stage::Guard,
-            "locking-clause",
-            "`LOCK IN SHARE MODE` locks rows; remove it",
-        )),
-        Err(mut refusal) if refusal.stage == Stage::Parse => {
-            if let (Some(advice), Some(reason)) = (advice, refusal.reasons.first_mut()) {
-                reason.message = format!("{}; {advice}", reason.message);
-            }
-            Err(refusal)
+    parsed.map_err(|refusal| match refusal.stage {
+        Stage::Parse => unread.explained(refusal),
+        Stage::Guard | Stage::Resolve | Stage::Lint => refusal,
+    })
+}
+
+/// What a statement that cannot be read holds of forms that the grammar does not know, and that deserve their real reason.
+struct Unread {
+    /// Such as INTO OUTFILE.
+    writes: bool,
+    /// LOCK IN SHARE MODE.
+    locks: bool,
+    /// What to write instead of what the engine would have read.
+    advice: Option<&'static str>,
+}
+
+impl Unread {
+    fn of(words: &[&Token], dialect: Dialect) -> Self {
+        let share_lock = |w: &[&Token]| matches!(w, [a, b, c] if is_word(a, &["lock"]) && is_word(b, &["in"]) && is_word(c, &["share"]));
+        Self {
+            writes: words.iter().any(|t| is_word(t, &["into"])),
+            locks: dialect == Dialect::Mysql && words.windows(3).any(share_lock),
+            advice: rephrase::advice(words, dialect),
         }
-        other => other,
+    }
+
+    fn explained(self, mut refusal: Refusal) -> Refusal {
+        if self.writes {
+            let message = "INTO writes the result to a table, a file or a variable; remove it";
+            return refuse(Stage::Guard, "select-into", message);
+        }
+        if self.locks {
+            return refuse(
+                Stage::Guard,
+                "locking-clause",
+                "`LOCK IN SHARE MODE` locks rows; remove it",
+            );
+        }
+        if let (Some(advice), Some(reason)) = (self.advice, refusal.reasons.first_mut()) {
+            reason.message = format!("{}; {advice}", reason.message);
+        }
+        refusal
     }
 }
 

@@ -9,7 +9,6 @@ use super::words::{Known, Paint, verdict};
 use super::{Statement, open, statement};
 use crate::faces::cli::Failure;
 use crate::faces::cli::ask::interrupt;
-use crate::faces::cli::options::Place;
 use crate::faces::cli::progress::print;
 use crate::warehouse::Dialect;
 use crate::warehouse::sql::{self, LintLevel, Outcome, Verdict};
@@ -18,8 +17,6 @@ use crate::warehouse::sql::{self, LintLevel, Outcome, Verdict};
 pub struct Args {
     #[command(flatten)]
     statement: Statement,
-    #[command(flatten)]
-    place: Place,
     /// Check for this engine without a database: no names are looked up
     #[arg(long, value_name = "DIALECT", conflicts_with = "db")]
     dialect: Option<Dialect>,
@@ -45,7 +42,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let (checked, known) = match args.dialect {
         Some(dialect) => (sql::check(&text, dialect, None), Known::Dialect),
         None => {
-            let config = args.place.resolve(None)?;
+            let config = args.statement.place.resolve(None)?;
             let mut database = open(&config, &cancel).await?;
             (database.check_measured(&text, &cancel).await?, Known::Database)
         }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::faces::cli::Failure;
-use crate::faces::cli::options::source;
+use crate::faces::cli::options::{Place, source};
 use crate::jobs::statements::Statements;
 use crate::warehouse::Dialect;
 use crate::warehouse::sql::LintLevel;
@@ -124,10 +124,12 @@ impl ValueEnum for LintLevel {
     }
 }
 
-/// The file argument of both commands.
+/// What both commands take: a statement, and the database that it is for.
 #[derive(Debug, clap::Args)]
 struct Statement {
     /// File with one statement; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    place: Place,
 }

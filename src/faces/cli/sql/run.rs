@@ -10,7 +10,6 @@ use super::words::{Paint, reason};
 use super::{Statement, open, statement};
 use crate::faces::cli::Failure;
 use crate::faces::cli::ask::interrupt;
-use crate::faces::cli::options::Place;
 use crate::faces::cli::progress::write;
 use crate::session::store::write_whole;
 use crate::warehouse::engine::RunLimits;
@@ -24,8 +23,6 @@ const LONGEST: f64 = 86_400.0;
 pub struct Args {
     #[command(flatten)]
     statement: Statement,
-    #[command(flatten)]
-    place: Place,
     /// How the rows are printed; by the ending of --output, else as a table
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -49,7 +46,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
             "Parquet is not for a terminal; name a file with --output FILE, or redirect the output",
         ));
     }
-    let config = args.place.resolve(args.max_rows)?;
+    let config = args.statement.place.resolve(args.max_rows)?;
     let text = statement(&args.statement.file)?;
     let limits = args.limits(config.budget.max_rows);
     let database = open(&config, &cancel).await?;
