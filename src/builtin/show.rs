@@ -104,22 +104,6 @@ pub fn axis_unit(metric: &Metric) -> chart::Unit {
     }
 }
 
-/// Text from the data as it may stand in a markdown table or sentence.
-pub fn safe(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '\\' | '#' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\n' | '\r' | '\t' => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 /// A markdown table; columns after the first `texts` ones are numbers and stand to the right.
 pub fn table(header: &[String], texts: usize, rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -142,11 +126,6 @@ pub fn table(header: &[String], texts: usize, rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_from_the_data_cannot_break_a_table() {
-        assert_eq!(safe("A|B\n[x](y)"), "A\\|B \\[x\\](y)");
-    }
 
     #[test]
     fn a_table_puts_numbers_to_the_right() {

@@ -9,6 +9,7 @@ use crate::builtin::show;
 use crate::builtin::table::ReadDerived;
 use crate::insight::chart::ChartKind;
 use crate::insight::metrics::{Cell, Derived};
+use crate::insight::report::escape;
 use crate::meaning::query::{ColumnKind, OutputColumn, Query};
 use crate::meaning::question::{Intent, Reading};
 use crate::meaning::semantic::{Additive, Direction, Metric, MetricKind, Unit, Words};
@@ -101,7 +102,7 @@ impl Told<'_> {
     fn shown(&self, row: usize, column: &OutputColumn) -> String {
         match self.rows.cell(row, &column.name) {
             Cell::Null => "—".to_owned(),
-            Cell::Text(text) => show::safe(&text),
+            Cell::Text(text) => escape::cell(&text),
             Cell::Number(number) if column.kind == ColumnKind::Measure => {
                 show::value(Some(number.to_f64()), &self.metric(column))
             }
@@ -116,7 +117,7 @@ impl Told<'_> {
             ColumnKind::Period => self.language().pick("period", "时间").to_owned(),
             ColumnKind::Dimension | ColumnKind::Key => column.name.replace('_', " "),
         };
-        show::safe(&show::capitalised(&name))
+        escape::cell(&show::capitalised(&name))
     }
 
     /// The window that the answer is about, in words.
@@ -134,7 +135,7 @@ impl Told<'_> {
             .reading
             .spans
             .iter()
-            .map(|span| format!("“{}” → {}", show::safe(&span.text), show::safe(&span.means)))
+            .map(|span| format!("“{}” → {}", escape::cell(&span.text), escape::cell(&span.means)))
             .collect();
         let data = self.explained.time.data;
         let covered = data.map(|data| match self.language() {
@@ -305,7 +306,7 @@ impl Told<'_> {
             .map(|row| {
                 format!(
                     "- {}: {} [{}]",
-                    show::safe(&derived.label(row)),
+                    escape::cell(&derived.label(row)),
                     show::share(derived.value(row, "share")),
                     derived.id
                 )

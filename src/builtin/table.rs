@@ -78,7 +78,7 @@ impl Fetched {
     pub fn cell(&self, row: usize, column: &str) -> Cell {
         self.position(column)
             .and_then(|at| self.executed.rows.get(row)?.get(at))
-            .map(read)
+            .map(Cell::of_result)
             .unwrap_or_default()
     }
 
@@ -97,22 +97,6 @@ impl Fetched {
     /// The first row in which `column` is `value`.
     pub fn find(&self, column: &str, value: &str) -> Option<usize> {
         (0..self.rows()).find(|row| self.text(*row, column).as_deref() == Some(value))
-    }
-}
-
-/// A value as a result shows it; what the tags hold (exact decimals, big integers) is read too.
-fn read(value: &Value) -> Cell {
-    match value {
-        Value::Object(tagged) => match tagged.get("integer").or_else(|| tagged.get("decimal")) {
-            Some(number) => serde_json::from_value(serde_json::json!({ "decimal": number })).unwrap_or_default(),
-            None => tagged
-                .values()
-                .next()
-                .and_then(Value::as_str)
-                .map_or(Cell::Null, Cell::from),
-        },
-        Value::Bool(flag) => Cell::from(i64::from(*flag)),
-        other => serde_json::from_value(other.clone()).unwrap_or_default(),
     }
 }
 

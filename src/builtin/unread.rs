@@ -1,6 +1,7 @@
 //! What the analyst says when it does not answer: what it understood, what it did not, and what it could.
 
 use crate::builtin::show;
+use crate::insight::report::escape;
 use crate::meaning::question::{NotRead, Reading, Span};
 use crate::text::Language;
 
@@ -14,7 +15,7 @@ pub fn abstain(not_read: &NotRead) -> String {
     }
     if !not_read.near.is_empty() {
         let heading = language.pick("Names that are spelled alike:", "拼写相近的名称：");
-        let names: Vec<String> = not_read.near.iter().map(|name| show::safe(name)).collect();
+        let names: Vec<String> = not_read.near.iter().map(|name| escape::cell(name)).collect();
         out.push_str(&format!("\n\n{heading} {}", show::list(&names, language)));
     }
     if !not_read.suggestions.is_empty() {
@@ -48,7 +49,7 @@ fn in_words(reading: &Reading) -> String {
     let parts: Vec<String> = reading
         .spans
         .iter()
-        .map(|span| format!("“{}” → {}", show::safe(&span.text), show::safe(&span.means)))
+        .map(|span| format!("“{}” → {}", escape::cell(&span.text), escape::cell(&span.means)))
         .collect();
     parts.join("; ")
 }
@@ -56,7 +57,7 @@ fn in_words(reading: &Reading) -> String {
 fn spans(spans: &[Span]) -> String {
     let lines: Vec<String> = spans
         .iter()
-        .map(|span| format!("- “{}” → {}", show::safe(&span.text), show::safe(&span.means)))
+        .map(|span| format!("- “{}” → {}", escape::cell(&span.text), escape::cell(&span.means)))
         .collect();
     lines.join("\n")
 }

@@ -151,22 +151,8 @@ fn query(run: &QueryRun) -> QueryUsed {
         columns: columns.into_iter().take(SHOWN_COLUMNS).collect(),
         first_rows: rows
             .into_iter()
-            .map(|row| row.iter().take(SHOWN_COLUMNS).map(cell).collect())
+            .map(|row| row.iter().take(SHOWN_COLUMNS).map(Cell::of_result).collect())
             .collect(),
-    }
-}
-
-/// A value as a result shows it, for the report's table.
-fn cell(value: &serde_json::Value) -> Cell {
-    use serde_json::Value;
-    match value {
-        Value::Object(tagged) => tagged
-            .values()
-            .next()
-            .and_then(Value::as_str)
-            .map_or(Cell::Null, Cell::from),
-        Value::Bool(flag) => Cell::from(i64::from(*flag)),
-        other => serde_json::from_value(other.clone()).unwrap_or_default(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::builtin::report::quality;
 use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
+use crate::insight::report::escape;
 use crate::meaning::semantic::Direction;
 use crate::text::Language;
 
@@ -43,7 +44,7 @@ pub fn write(subject: &Subject, findings: &Findings) -> Option<String> {
 }
 
 fn about(subject: &Subject, odd: &Unusual, judged: &str, findings: &Findings) -> String {
-    let name = show::safe(&odd.label);
+    let name = escape::cell(&odd.label);
     let table = odd.by_counterpart.as_ref();
     let counterpart = subject
         .around
@@ -103,7 +104,7 @@ fn below_target(subject: &Subject, findings: &Findings) -> Option<String> {
         .map(|row| {
             format!(
                 "{} ({})",
-                show::safe(&table.label(row)),
+                escape::cell(&table.label(row)),
                 show::share(table.value(row, "attainment"))
             )
         })
@@ -139,7 +140,7 @@ fn losing(subject: &Subject, findings: &Findings) -> Option<String> {
             delta(a, *i).total_cmp(&delta(b, *j))
         })?;
     let what = show::name(&by.words, subject.language);
-    let label = show::safe(&year.label(row));
+    let label = escape::cell(&year.label(row));
     let grew = show::change(year.value(row, "growth"));
     let window = subject.window_name(&subject.windows.year_ago?);
     let cited = show::cite(&[&year.id]);

@@ -174,6 +174,24 @@ impl Cell {
     pub fn is_null(&self) -> bool {
         matches!(self, Cell::Null)
     }
+
+    /// The cell of a value as a result's JSON shows it: numbers that are tagged to stay exact (`{"decimal": "0.10"}`,
+    /// `{"integer": "9007199254740993"}`) are read as such, what has another tag by its text, flags as 0 and 1.
+    pub fn of_result(value: &serde_json::Value) -> Cell {
+        use serde_json::{Value, from_value, json};
+        match value {
+            Value::Object(tagged) => match tagged.get("integer").or_else(|| tagged.get("decimal")) {
+                Some(number) => from_value(json!({ "decimal": number })).unwrap_or_default(),
+                None => tagged
+                    .values()
+                    .next()
+                    .and_then(Value::as_str)
+                    .map_or(Cell::Null, Cell::from),
+            },
+            Value::Bool(flag) => Cell::from(i64::from(*flag)),
+            other => from_value(other.clone()).unwrap_or_default(),
+        }
+    }
 }
 
 impl<T: Into<Number>> From<T> for Cell {

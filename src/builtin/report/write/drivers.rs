@@ -5,6 +5,7 @@ use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::Derived;
+use crate::insight::report::escape;
 use crate::text::Language;
 use crate::time::Window;
 
@@ -58,7 +59,7 @@ fn strongest(subject: &Subject, change: &Derived) -> String {
     }) else {
         return String::new();
     };
-    let label = show::safe(&change.label(row));
+    let label = escape::cell(&change.label(row));
     let delta = show::difference(change.value(row, "delta"), metric);
     let grew = show::change(change.value(row, "growth"));
     let cited = show::cite(&[&change.id]);
@@ -77,7 +78,7 @@ fn shifts(subject: &Subject, year: &Derived, window: &Window) -> Vec<String> {
             if (now - before).abs() < SHIFT {
                 return None;
             }
-            let label = show::safe(&year.label(row));
+            let label = escape::cell(&year.label(row));
             let grew = show::change(year.value(row, "growth"));
             let (before, now) = (show::share(Some(before)), show::share(Some(now)));
             let window = subject.window_name(window);
@@ -116,7 +117,7 @@ fn table(subject: &Subject, breakdown: &Breakdown, change: &Derived) -> String {
         .take(MOST_ROWS)
         .map(|row| {
             vec![
-                show::safe(&change.label(row)),
+                escape::cell(&change.label(row)),
                 show::value(change.value(row, "old"), metric),
                 show::value(change.value(row, "new"), metric),
                 show::difference(change.value(row, "delta"), metric),

@@ -6,6 +6,7 @@ use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::Derived;
+use crate::insight::report::escape;
 use crate::text::Language;
 
 /// Counterparts named as the cause of a change.
@@ -48,7 +49,7 @@ fn paragraph(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual, findi
 /// "**Bo Chen** is far below his own history: $X against a median of $Y (robust z −5.1)."
 fn what(subject: &Subject, outliers: &OutlierFindings, odd: &Unusual) -> String {
     let judged = &outliers.judged;
-    let name = format!("**{}**", show::safe(&odd.label));
+    let name = format!("**{}**", escape::cell(&odd.label));
     let Some(row) = odd.judged_row else {
         return name;
     };
@@ -173,7 +174,7 @@ fn causes(subject: &Subject, odd: &Unusual) -> Option<String> {
     let named: Vec<String> = moves
         .iter()
         .take(CAUSES)
-        .map(|(label, delta)| format!("{} ({})", show::safe(label), show::difference(Some(*delta), metric)))
+        .map(|(label, delta)| format!("{} ({})", escape::cell(label), show::difference(Some(*delta), metric)))
         .collect();
     if named.is_empty() {
         return None;

@@ -3,6 +3,7 @@
 use crate::builtin::case::Fetched;
 use crate::builtin::show;
 use crate::builtin::subject::Subject;
+use crate::insight::report::escape;
 use crate::meaning::semantic::{Metric, MetricKind};
 use crate::text::Language;
 
@@ -30,7 +31,7 @@ pub fn write(subject: &Subject, ranking: &Fetched) -> Option<String> {
     if places_lost(&before, &after, fallen) < FEWEST_PLACES {
         return None;
     }
-    let name = format!("**{}**", show::safe(&ranking.text(*row, label)?));
+    let name = format!("**{}**", escape::cell(&ranking.text(*row, label)?));
     let (before, after) = (before.get(fallen)?, after.get(fallen)?);
     let value = |metric: &Metric| {
         let value = ranking.number(*row, ranking.metric(&metric.name)?);

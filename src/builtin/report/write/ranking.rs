@@ -5,6 +5,7 @@ use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
 use crate::insight::metrics::{Derived, no_name};
+use crate::insight::report::escape;
 use crate::text::Language;
 use crate::time::Window;
 
@@ -37,7 +38,7 @@ fn sentence(subject: &Subject, ranking: &Ranking) -> String {
             .pick("There are no groups in this window.", "该时间段没有数据。")
             .to_owned();
     };
-    let leader = show::safe(&share.label(first));
+    let leader = escape::cell(&share.label(first));
     let value = show::value(value_of(share, first), metric);
     let part = show::share(share.value(first, "share"));
     let cited = show::cite(&[ranking.current.id(), &share.id]);
@@ -95,7 +96,7 @@ fn table(subject: &Subject, ranking: &Ranking) -> String {
             let label = share.label(row);
             let mut cells = vec![
                 place.map_or_else(|| "—".to_owned(), |place: usize| place.to_string()),
-                show::safe(&label),
+                escape::cell(&label),
                 show::value(value_of(share, row), metric),
                 show::share(share.value(row, "share")),
             ];

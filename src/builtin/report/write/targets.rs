@@ -4,6 +4,7 @@ use crate::builtin::report::targets::Targets;
 use crate::builtin::show;
 use crate::builtin::subject::Subject;
 use crate::builtin::table::ReadDerived;
+use crate::insight::report::escape;
 use crate::text::Language;
 
 /// Rows of the table.
@@ -66,7 +67,7 @@ fn rows(subject: &Subject, targets: &Targets) -> String {
         .take(MOST_ROWS)
         .map(|row| {
             vec![
-                show::safe(&table.label(row)),
+                escape::cell(&table.label(row)),
                 show::value(amount(row, 1), metric),
                 show::value(amount(row, 2), metric),
                 show::share(table.value(row, "attainment")),
