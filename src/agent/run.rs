@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::answer::{self, Answer};
@@ -13,12 +14,12 @@ use crate::agent::notice::{self, Notice};
 use crate::agent::prompt;
 use crate::agent::reminder::{REMINDER, Reminder, restated_plan};
 use crate::agent::stall::{Circle, Stall, Verdict};
-use crate::model::chat::{ChatError, ChatReply, ChatRequest, StopReason, ToolSpec};
+use crate::model::chat::{Arguments, ChatError, ChatReply, ChatRequest, StopReason, ToolSpec};
 use crate::session::event::{ArtifactKind, EventKind, Outcome, Usage};
 use crate::session::message::{Message, ToolCall};
 use crate::session::timeline::TimelineError;
 use crate::session::todo::TodoItem;
-use crate::tools::todo_write;
+use crate::tools::{glossary, todo_write};
 
 mod io;
 
@@ -26,6 +27,9 @@ pub use io::{Earlier, RunError, RunInput, RunOutput, Settings};
 
 /// After an overflow the conversation is shortened to this part of what it was, since the real limit is not known.
 const OVERFLOW_DIVISOR: u64 = 2;
+
+/// The id of the call that looks the question up.
+const LOOK_UP_CALL: &str = "look_up";
 
 /// Runs `input.question` to its end. Records everything but `session_started` and `run_finished`, which are the caller's:
 /// it knows the database, and it writes the report before the run is over.
@@ -38,7 +42,7 @@ pub async fn run(input: RunInput<'_>) -> Result<RunOutput, RunError> {
             stop.cancel();
         }
     });
-    let end = run.turns().await;
+    let end = run.work().await;
     timer.abort();
     run.output(end?)
 }
@@ -132,6 +136,27 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    async fn work(&mut self) -> Result<End, RunError> {
+        if self.input.settings.look_up_first && self.input.registry.get(glossary::NAME).is_some() {
+            self.look_up().await?;
+        }
+        self.turns().await
+    }
+
+    /// Asks the glossary what the question means, as the model's first call would.
+    async fn look_up(&mut self) -> Result<(), RunError> {
+        let question = self.input.question.clone();
+        let call = ToolCall {
+            id: LOOK_UP_CALL.to_owned(),
+            name: glossary::NAME.to_owned(),
+            arguments: Arguments::Parsed(json!({ "question": question })),
+        };
+        self.say(Message::assistant(String::new(), vec![call.clone()]))?;
+        let turn = self.dispatcher.turn(&[call], false, &self.stop).await?;
+        self.keep(turn);
+        Ok(())
+    }
+
     async fn turns(&mut self) -> Result<End, RunError> {
         loop {
             if let Some(limit) = self.meter.exhausted() {
@@ -201,9 +226,7 @@ impl<'a> Run<'a> {
                 }
                 ChatError::ContextOverflow { .. } => self.incomplete(Notice::TooLong, None),
                 ChatError::Cancelled => self.stopped(),
-                ChatError::Rejected(problem) | ChatError::Unavailable(problem)
-                    if self.messages.len() <= self.question_at + 1 =>
-                {
+                ChatError::Rejected(problem) | ChatError::Unavailable(problem) if self.meter.turns <= 1 => {
                     return Err(RunError::Model {
                         model: self.input.model.name().to_owned(),
                         problem,

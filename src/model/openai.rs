@@ -22,6 +22,8 @@ pub struct OpenAi {
     name: String,
     model: String,
     endpoint: Endpoint,
+    /// The server is on this machine, where models are small.
+    is_local: bool,
 }
 
 impl OpenAi {
@@ -45,13 +47,11 @@ impl OpenAi {
 
     /// `base`: the address up to and with the version, such as `http://127.0.0.1:8089/v1`.
     pub fn new(model: &str, base: &str, key: Option<&str>) -> Result<Self, SetupError> {
-        if reqwest::Url::parse(base).is_err() {
-            return Err(SetupError::BadAddress {
-                variable: BASE,
-                value: base.to_owned(),
-                example: "http://127.0.0.1:11434/v1",
-            });
-        }
+        let address = reqwest::Url::parse(base).map_err(|_| SetupError::BadAddress {
+            variable: BASE,
+            value: base.to_owned(),
+            example: "http://127.0.0.1:11434/v1",
+        })?;
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             let mut value =
@@ -63,8 +63,17 @@ impl OpenAi {
             name: format!("openai:{model}"),
             model: model.to_owned(),
             endpoint: Endpoint::new(base, "/chat/completions", headers)?,
+            is_local: is_this_machine(&address),
         })
     }
+}
+
+fn is_this_machine(address: &reqwest::Url) -> bool {
+    let host = address.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost"
+        || host
+            .parse()
+            .is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 #[async_trait::async_trait]
@@ -74,7 +83,7 @@ impl ChatModel for OpenAi {
     }
 
     async fn reply(&self, request: &ChatRequest, context: &ChatContext) -> Result<ChatReply, ChatError> {
-        let body = request::body(&self.model, request);
+        let body = request::body(&self.model, request, self.is_local);
         let body = &body;
         retrying(context, || async move {
             let mut streamer = Streamer::new(context.progress.clone());
@@ -82,5 +91,22 @@ impl ChatModel for OpenAi {
             Ok(streamer.finish(request))
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("http://127.0.0.1:8089/v1", true)]
+    #[case("http://localhost:11434/v1", true)]
+    #[case("http://[::1]:8000/v1", true)]
+    #[case("https://api.openai.com/v1", false)]
+    #[case("http://10.0.0.7:8000/v1", false)]
+    fn a_server_on_this_machine_is_known_by_its_address(#[case] base: &str, #[case] local: bool) {
+        assert_eq!(OpenAi::new("m", base, None).unwrap().is_local, local);
     }
 }

@@ -14,6 +14,8 @@ use crate::time::TimeContext;
 use crate::tools::query_compose::compose;
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
 
+pub const NAME: &str = "glossary";
+
 /// Names that are offered beside a term that is not known.
 const NEAREST: usize = 4;
 /// A name less alike than this is another name.
@@ -122,7 +124,7 @@ pub struct Glossary;
 #[async_trait]
 impl Tool for Glossary {
     fn name(&self) -> &'static str {
-        "glossary"
+        NAME
     }
 
     fn description(&self) -> &'static str {

@@ -9,7 +9,7 @@ use crate::agent::dispatch::CallRecord;
 use crate::agent::notice::Notice;
 use crate::agent::prompt::PromptParts;
 use crate::agent::run::millis;
-use crate::config::{Budget, Config, Price};
+use crate::config::{Budget, Config, DEFAULT_MODEL, Price};
 use crate::model::chat::ChatModel;
 use crate::session::event::{ArtifactKind, EventKind, Outcome, Usage};
 use crate::session::message::Message;
@@ -39,6 +39,8 @@ pub struct Settings {
     /// The size of the conversation, in tokens, from which it is shortened; `None`: the model has no limit.
     pub context_tokens: Option<u64>,
     pub max_output_tokens: Option<u32>,
+    /// Look the question up in the glossary before the model's first turn, so that it starts from readings with checked SQL.
+    pub look_up_first: bool,
 }
 
 impl Settings {
@@ -50,6 +52,8 @@ impl Settings {
             price: config.price(),
             context_tokens: config.context_tokens(),
             max_output_tokens: None,
+            // The built-in analyst asks in its own way.
+            look_up_first: config.model != DEFAULT_MODEL,
         }
     }
 }

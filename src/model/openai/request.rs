@@ -4,8 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::model::chat::{Arguments, ChatRequest, Message, Role, ToolSpec};
 
-/// The body of one streaming chat completion.
-pub(super) fn body(model: &str, request: &ChatRequest) -> Value {
+/// Small models keep to the form of a call only when little is left to chance.
+const TEMPERATURE_LOCAL: f64 = 0.2;
+
+/// The body of one streaming chat completion. `is_local`: for a server on this machine, where models are small.
+pub(super) fn body(model: &str, request: &ChatRequest, is_local: bool) -> Value {
     let mut messages = vec![json!({"role": "system", "content": request.system})];
     messages.extend(request.messages.iter().map(message));
     if let Some(text) = &request.ephemeral {
@@ -20,6 +23,9 @@ pub(super) fn body(model: &str, request: &ChatRequest) -> Value {
     if let Some(object) = body.as_object_mut() {
         if !request.tools.is_empty() {
             object.insert("tools".into(), Value::Array(request.tools.iter().map(tool).collect()));
+        }
+        if is_local {
+            object.insert("temperature".into(), json!(TEMPERATURE_LOCAL));
         }
         if let Some(ceiling) = request.max_output_tokens {
             object.insert("max_tokens".into(), json!(ceiling));

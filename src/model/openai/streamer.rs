@@ -11,6 +11,8 @@ use crate::model::http::{Assemble, said};
 use crate::model::retry::Fault;
 use crate::model::text_calls;
 
+/// Tool calls in one reply; what runs on beyond them is no plan any more, and the stream is ended there.
+const MOST_CALLS: usize = 32;
 /// Bytes of text a token has on average, for providers that count none.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -102,6 +104,8 @@ pub(super) struct Streamer {
     thought: String,
     refusal: String,
     calls: Vec<Growing>,
+    /// One call more than [`MOST_CALLS`] has begun.
+    is_enough: bool,
     finish: Option<String>,
     usage: Option<Usage>,
 }
@@ -110,6 +114,7 @@ impl Streamer {
     pub fn new(progress: UnboundedSender<ChatProgress>) -> Self {
         Self {
             progress,
+            is_enough: false,
             text: String::new(),
             thought: String::new(),
             refusal: String::new(),
@@ -144,6 +149,10 @@ impl Streamer {
             None if piece.id.is_some() || function.name.is_some() => None,
             None => self.calls.len().checked_sub(1),
         };
+        if known.is_none() && self.calls.len() >= MOST_CALLS {
+            self.is_enough = true;
+            return;
+        }
         let at = known.unwrap_or_else(|| {
             self.calls.push(Growing {
                 index: piece.index,
@@ -229,7 +238,7 @@ impl Assemble for Streamer {
             }
             self.finish = choice.finish_reason.or(self.finish.take());
         }
-        Ok(whole)
+        Ok(whole || self.is_enough)
     }
 
     fn is_whole(&self) -> bool {
@@ -311,5 +320,29 @@ pub(in crate::model) fn name_calls(calls: &mut [ToolCall], history: &[Message]) 
             call.id = format!("call_{number}");
         }
         taken.push(call.id.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_makes_calls_without_end_is_ended() {
+        let (progress, _told) = tokio::sync::mpsc::unbounded_channel();
+        let mut streamer = Streamer::new(progress);
+        let piece = |index: usize| {
+            json!({"choices": [{"delta": {"tool_calls": [
+                {"index": index, "id": format!("c{index}"), "function": {"name": "glossary", "arguments": "{}"}},
+            ]}}]})
+            .to_string()
+        };
+        for index in 0..MOST_CALLS {
+            assert!(!streamer.take(&piece(index)).unwrap(), "{index}");
+        }
+        assert!(streamer.take(&piece(MOST_CALLS)).unwrap());
+        let reply = streamer.finish(&ChatRequest::default());
+        assert_eq!(reply.message.tool_calls.len(), MOST_CALLS);
+        assert_eq!(reply.stop, StopReason::ToolCalls);
     }
 }
