@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::demo::{self, DemoError};
 use crate::meaning::semantic::{self, FieldRef, MetricKind, Model};
+use crate::meaning::sound;
 use crate::time::{TimeContext, Window, parse_date};
 use crate::warehouse::catalog::Catalog;
 use crate::warehouse::catalog::values::ValueIndex;
@@ -147,20 +148,14 @@ pub(super) enum Semantics {
 
 impl Semantics {
     pub(super) fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
-        let (text, path) = match self {
+        let (loaded, path) = match self {
             Semantics::Sample => (
-                demo::SEMANTIC_YAML.to_owned(),
+                semantic::load(demo::SEMANTIC_YAML, catalog),
                 Path::new("fixtures/sales/semantic.yaml"),
             ),
-            Semantics::File(path) => {
-                let text = std::fs::read_to_string(path).map_err(|error| DatabaseError::Semantic {
-                    path: path.clone(),
-                    problem: error.to_string(),
-                })?;
-                (text, path.as_path())
-            }
+            Semantics::File(path) => (sound::open(path, catalog), path.as_path()),
         };
-        semantic::load(&text, catalog).map_err(|error| DatabaseError::Semantic {
+        loaded.map_err(|error| DatabaseError::Semantic {
             path: path.to_owned(),
             problem: error.to_string(),
         })

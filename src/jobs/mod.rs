@@ -3,5 +3,6 @@
 pub mod answer;
 pub mod batch;
 pub mod database;
+pub mod eval;
 mod report;
 pub mod statements;

@@ -3,4 +3,5 @@
 pub mod query;
 pub mod question;
 pub mod semantic;
+pub mod sound;
 pub mod surroundings;

@@ -217,6 +217,7 @@ fn breakdowns(model: &Model, home: &Dataset, asked: Option<&Dimension>) -> Vec<N
             dimension: Dimension::Entity {
                 dataset: dataset.name.clone(),
                 via: None,
+                show: Vec::new(),
             },
             words: dataset.words.clone(),
         })
@@ -252,6 +253,7 @@ fn counterpart(model: &Model, metric: &Metric, home: &Dataset, asked: Option<&Di
             dimension: Dimension::Entity {
                 dataset: dataset.name.clone(),
                 via: None,
+                show: Vec::new(),
             },
             words: dataset.words.clone(),
         })

@@ -4,6 +4,7 @@
 mod bad_input;
 mod batch;
 mod demo;
+mod eval;
 mod headline;
 mod providers;
 mod query;

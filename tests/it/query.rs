@@ -122,6 +122,7 @@ fn entity(dataset: &str) -> Dimension {
     Dimension::Entity {
         dataset: dataset.into(),
         via: None,
+        show: Vec::new(),
     }
 }
 
@@ -564,6 +565,7 @@ fn managers_are_reached_by_their_role() {
         dimensions: vec![Dimension::Entity {
             dataset: "employees".into(),
             via: Some("employees_to_managers".into()),
+            show: Vec::new(),
         }],
         ..Summary::default()
     });

@@ -4,11 +4,13 @@ mod ask;
 mod batch;
 mod demo;
 mod errors;
+mod eval;
 mod grid;
 mod models;
 mod options;
 mod progress;
 mod schema;
+mod semantic;
 mod sql;
 mod tools;
 
@@ -36,6 +38,10 @@ enum Command {
     Sql(sql::Args),
     /// Show tables, columns and keys of a database.
     Schema(schema::Args),
+    /// Ask the questions of a suite with gold SQL, and count right and wrong answers.
+    Eval(eval::Args),
+    /// Draft a semantic model, or check one against its database.
+    Semantic(semantic::Args),
     /// Write the sample sales database to a file.
     Demo(demo::Args),
     /// List the tools that a model may call.
@@ -59,6 +65,8 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Batch(args) => runtime()?.block_on(batch::run(args)),
         Command::Sql(args) => runtime()?.block_on(sql::run(args)),
         Command::Schema(args) => runtime()?.block_on(schema::run(args)),
+        Command::Eval(args) => runtime()?.block_on(eval::run(args)),
+        Command::Semantic(args) => runtime()?.block_on(semantic::run(args)),
         Command::Demo(args) => demo::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Completions { shell } => {

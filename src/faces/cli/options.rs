@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use crate::config::{Config, Overrides};
 use crate::faces::cli::Failure;
 use crate::jobs::database::Source;
+use crate::meaning::question::OnAmbiguity;
 use crate::skill::{Severity, Skills, user_folder};
 use crate::text::Language;
 use crate::time::parse_date;
@@ -97,6 +98,27 @@ impl From<Tongue> for Language {
         match tongue {
             Tongue::En => Language::English,
             Tongue::Zh => Language::Chinese,
+        }
+    }
+}
+
+/// What to do with a question that has two readings, or one that is not sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ambiguity {
+    /// Ask which reading is meant
+    Ask,
+    /// Take the first and say so
+    First,
+    /// Do not answer
+    Abstain,
+}
+
+impl From<Ambiguity> for OnAmbiguity {
+    fn from(ambiguity: Ambiguity) -> Self {
+        match ambiguity {
+            Ambiguity::Ask => OnAmbiguity::Ask,
+            Ambiguity::First => OnAmbiguity::First,
+            Ambiguity::Abstain => OnAmbiguity::Abstain,
         }
     }
 }

@@ -139,6 +139,9 @@ pub enum Dimension {
         dataset: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         via: Option<String>,
+        /// Fields of the dataset that are shown in place of key and label.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        show: Vec<FieldRef>,
     },
     /// Periods of time.
     Time {

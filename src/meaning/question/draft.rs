@@ -101,6 +101,11 @@ pub struct Draft {
     pub distinct: bool,
     /// "Both A and B": two values of one field must be met, by different rows.
     pub both: bool,
+    /// Two values of one field were tied by "and".
+    pub all_values: bool,
+    /// "Cities without a shop that …", where a city is no more than a field of shops: from this condition on they say which
+    /// shops there must not be.
+    pub none_from: Option<usize>,
     pub advise: bool,
     /// All datasets that the question names in any way.
     pub mentioned: Vec<String>,

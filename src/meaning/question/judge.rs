@@ -2,12 +2,13 @@
 //!
 //! - A question that names nothing of the database is not read.
 //! - Words that nothing explains are *unread*. One that restricts the question (a name with a capital letter, a quoted
-//!   text, or a word that does not follow a name) means that rows would be left in or out by guess: not read.
-//! - Other unread words, such as verbs, lower the score and are told in a note; together with guessed spellings, or when
-//!   there are more than half as many as names: not read.
+//!   text, or a word that stands where a name should) means that rows would be left in or out by guess: not read.
+//! - Other unread words, such as verbs and adjectives, lower the score and are told in a note; when there are more of them
+//!   than names: not read.
 
 use crate::meaning::question::build::Built;
 use crate::meaning::question::choose::Ranked;
+use crate::meaning::question::confidence::signals;
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::say::Say;
@@ -15,9 +16,6 @@ use crate::meaning::question::token::{Kind, LONGEST_QUESTION};
 use crate::meaning::question::types::{NotRead, Reading, Shift, Span, SpanKind};
 use crate::meaning::question::{Reader, Text};
 
-/// What one unread word or loose end costs.
-const UNREAD: f64 = 0.15;
-const LOOSE_END: f64 = 0.2;
 /// At this many loose ends too little is tied together.
 const MOST_LOOSE_ENDS: usize = 1;
 
@@ -60,8 +58,7 @@ pub(super) fn judge(
     if let Some(word) = restricting.first() {
         return fail(say.unknown_restriction(word));
     }
-    let guessed = nodes.iter().any(|node| node.approximate);
-    if unread.len() * 2 > named.max(1) && unread.len() > 1 || guessed && !unread.is_empty() {
+    if unread.len() > named {
         return fail(say.too_much_unknown(&unread));
     }
     let Some(built) = built else {
@@ -70,8 +67,7 @@ pub(super) fn judge(
     if built.loose_ends > MOST_LOOSE_ENDS {
         return fail(say.loose_ends());
     }
-    let fit = average(ranked);
-    let lost = UNREAD * count(unread.len()) + LOOSE_END * count(built.loose_ends);
+    let signals = signals(nodes, ranked, &built, unread.len(), &reader.graph);
     let mut notes: Vec<String> = spans
         .iter()
         .filter(|span| span.approximate)
@@ -92,7 +88,8 @@ pub(super) fn judge(
     }
     Ok(Reading {
         // Rounded, so that it is the same after a trip through JSON.
-        score: ((fit - lost).clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
+        score: (signals.confidence() * 1000.0).round() / 1000.0,
+        signals,
         language: text.language,
         intents: built.intents,
         measures: built.measures,
@@ -110,24 +107,6 @@ pub(super) fn judge(
         unread,
         notes,
     })
-}
-
-fn count(number: usize) -> f64 {
-    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
-}
-
-/// How well the chosen meanings fit, 0 to 1.
-fn average(ranked: &[Vec<Ranked>]) -> f64 {
-    let weights: Vec<f64> = ranked
-        .iter()
-        .filter_map(|choices| choices.first())
-        .map(|best| best.choice.weight)
-        .collect();
-    if weights.is_empty() {
-        0.0
-    } else {
-        weights.iter().sum::<f64>() / count(weights.len())
-    }
 }
 
 fn is_name(what: &What) -> bool {
@@ -165,7 +144,17 @@ fn unread(reader: &Reader<'_>, text: &Text<'_>, nodes: &[Node]) -> (Vec<String>,
         // After a name an unknown word is a verb or the like; anywhere else it stands where a name should stand.
         let after_name = before.is_some_and(|what| is_name(what) || matches!(what, What::Time { .. } | What::Unknown));
         let is_capital = token.capital && node.first > 0;
-        if is_capital || !after_name || is_han {
+        // An adjective stands before a name, a verb after "that" or "not".
+        let after = nodes.get(index + 1..).unwrap_or_default().iter().map(|node| &node.what);
+        let mut after = after.skip_while(|what| matches!(what, What::Cue(Cue::Filler | Cue::Of) | What::Unknown));
+        let before_name = after.next().is_some_and(is_name);
+        let is_verb = before.is_some_and(|what| {
+            matches!(
+                what,
+                What::Cue(Cue::That | Cue::Who | Cue::Not | Cue::Whose | Cue::And | Cue::Without | Cue::But)
+            )
+        });
+        if is_capital || is_han || !(after_name || before_name || is_verb) {
             restricting.push(node.text.clone());
         }
     }

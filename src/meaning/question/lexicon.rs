@@ -1,5 +1,7 @@
 //! The words of the model and the values of the database, ready to be found in a question.
 
+mod glued;
+
 use std::collections::HashMap;
 
 use crate::meaning::question::cue::is_function_word;
@@ -32,6 +34,8 @@ const LABEL: f64 = 1.0;
 const SYNONYM: f64 = 0.93;
 /// A field's name without the words of its dataset; the dataset itself should be near.
 const ALIAS: f64 = 0.9;
+/// "Name" for what names a thing under another word: the title of a film.
+const NAME_OF_LABEL: f64 = 0.86;
 /// Values that are spelled without their capital letters may be ordinary words.
 const VALUE: f64 = 0.96;
 const VALUE_OTHER_CASE: f64 = 0.8;
@@ -101,6 +105,12 @@ impl Lexicon {
                 }
                 for alias in aliases(&dataset.words.label, &dataset.name, &[&field.words.label, &field.name]) {
                     builder.add_words(alias, &meaning, ALIAS);
+                }
+                for (words, weight) in glued::taken_apart(&field.name, &dataset.name, model) {
+                    builder.add_words(words, &meaning, weight);
+                }
+                if dataset.label == [field.name.clone()] {
+                    builder.add("name", &meaning, NAME_OF_LABEL);
                 }
                 for (word, value) in sexes(catalog, values, dataset, field) {
                     let meaning = Meaning::Value {
@@ -225,10 +235,9 @@ fn aliases(label: &str, name: &str, fields: &[&str]) -> Vec<Vec<String>> {
     for words in fields.iter().map(|field| name_stems(field)) {
         for owner in &owners {
             let rest = words.strip_prefix(owner.as_slice()).filter(|rest| !rest.is_empty());
+            // "StuID" of students, "cName" of colleges.
             let by_letter = words.split_first().filter(|(first, rest)| {
-                first.chars().count() == 1
-                    && !rest.is_empty()
-                    && owner.first().is_some_and(|owner| owner.starts_with(first.as_str()))
+                !rest.is_empty() && owner.first().is_some_and(|owner| owner.starts_with(first.as_str()))
             });
             found.extend(rest.or(by_letter.map(|(_, rest)| rest)).map(<[String]>::to_vec));
         }

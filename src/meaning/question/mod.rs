@@ -8,6 +8,7 @@
 
 mod build;
 mod choose;
+mod confidence;
 mod cue;
 mod draft;
 mod glance;
@@ -24,6 +25,7 @@ mod token;
 mod types;
 mod walk;
 
+pub use confidence::{OnAmbiguity, SURE, Signals};
 pub use glance::{intents, window_of};
 pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
 
@@ -46,6 +48,10 @@ use crate::warehouse::catalog::values::ValueIndex;
 const MOST_READINGS: usize = 4;
 /// Second meanings that are tried, nearest first.
 const MOST_RIVALS: usize = 8;
+/// What a reading loses by a meaning that fits the words around it less well.
+const SWAPPED: f64 = 1.0;
+/// Readings whose scores differ by less are equally sure.
+const SAME_SCORE: f64 = 0.02;
 
 /// Reads questions over one database; made once, used for many questions.
 pub struct Reader<'a> {
@@ -113,11 +119,9 @@ impl<'a> Reader<'a> {
             tokens: &tokens,
             language,
         };
-        let mut readings: Vec<Reading> = Vec::new();
-        let mut close = false;
-        let best = self.reading(&text, &pieces, &ranked, time);
-        let best = best?;
-        readings.push(best);
+        let first = self.reading(&text, &pieces, &ranked, time);
+        // Each with how far behind its meanings are.
+        let mut found: Vec<(Reading, f64)> = first.iter().map(|reading| (reading.clone(), 0.0)).collect();
         for (piece, distance) in self.rivals(&ranked).into_iter().take(MOST_RIVALS) {
             let mut swapped = ranked.clone();
             if let Some(choices) = swapped.get_mut(piece) {
@@ -126,17 +130,24 @@ impl<'a> Reader<'a> {
             let Ok(mut reading) = self.reading(&text, &pieces, &swapped, time) else {
                 continue;
             };
-            if readings.iter().any(|known| known.query == reading.query) {
+            if found.iter().any(|(known, _)| known.query == reading.query) {
                 continue;
             }
-            close |= distance < TOO_CLOSE;
-            reading.score = ((reading.score - distance).clamp(0.0, 1.0) * 1000.0).round() / 1000.0;
-            readings.push(reading);
-            if readings.len() >= MOST_READINGS {
-                break;
-            }
+            let score = reading.score - SWAPPED * distance;
+            reading.score = (score.clamp(0.0, 1.0) * 1000.0).round() / 1000.0;
+            found.push((reading, distance));
         }
-        Ok((readings, close))
+        if let (true, Err(refusal)) = (found.is_empty(), first) {
+            return Err(refusal);
+        }
+        // The sort is stable: of equals the one whose meanings fit best comes first.
+        found.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
+        let ambiguous = match found.as_slice() {
+            [first, second, ..] => first.1.max(second.1) < TOO_CLOSE && first.0.score - second.0.score < SAME_SCORE,
+            _ => false,
+        };
+        found.truncate(MOST_READINGS);
+        Ok((found.into_iter().map(|(reading, _)| reading).collect(), ambiguous))
     }
 
     /// Pieces whose second meaning is nearly as good as the first, nearest first.

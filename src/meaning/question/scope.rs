@@ -123,6 +123,12 @@ impl<'a> Scope<'a> {
         self.field(field).is_some_and(|field| field.role == Role::Key)
     }
 
+    /// Does it tell the rows of its dataset apart, as key or name?
+    pub fn names_rows(&self, field: &FieldRef) -> bool {
+        let labels = |dataset: &Dataset| dataset.label.iter().any(|label| *label == field.field);
+        self.is_key(field) || self.model.dataset(&field.dataset).is_some_and(labels)
+    }
+
     pub fn is_time(&self, field: &FieldRef) -> bool {
         self.field(field)
             .is_some_and(|field| field.is_time || field.data_type.is_temporal() || field.role == Role::Time)

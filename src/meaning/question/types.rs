@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::meaning::query::{Dimension, Filter, Measure, OrderBy, Query};
+use crate::meaning::question::confidence::Signals;
 use crate::text::Language;
 use crate::time::{Grain, Window};
 
@@ -81,8 +82,10 @@ pub struct Span {
 /// One way to understand a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
-    /// 0 to 1: how well the question is explained by it; comparable between readings of one question only.
+    /// 0 to 1: the chance that it is what was meant, as far as [`Signals`] tell.
     pub score: f64,
+    #[serde(default)]
+    pub signals: Signals,
     pub language: Language,
     /// Most telling first; never empty.
     pub intents: Vec<Intent>,

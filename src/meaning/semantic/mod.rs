@@ -2,11 +2,15 @@
 //!
 //! It comes from an Apache Ossie file ([`ossie`]) or is drafted from a catalog ([`draft()`]).
 
+pub mod complete;
 pub mod dates;
 pub mod draft;
 pub mod export;
 pub mod expression;
+pub mod file;
+pub mod glossary;
 mod hand_down;
+pub mod import;
 pub mod load;
 pub mod model;
 pub mod names;

@@ -26,6 +26,8 @@ pub(super) struct Grouped<'a> {
     pub select: Select,
     /// SQL of the period, then of each dimension's columns.
     pub outputs: Vec<String>,
+    /// What tells groups apart without being shown.
+    pub hidden: Vec<String>,
     pub notes: Vec<String>,
     /// Joins the values that rows have several of.
     link: Option<String>,
@@ -55,6 +57,7 @@ pub(super) fn grouped<'a>(
     let mut select = Select::default();
     let mut outputs = Vec::new();
     let mut groups = Vec::new();
+    let mut hidden = Vec::new();
 
     let mut conditions = scope.base_conditions()?;
     if let Some(time) = &branch.time {
@@ -90,6 +93,7 @@ pub(super) fn grouped<'a>(
             ));
         }
         outputs.extend(sql.outputs);
+        hidden.extend(sql.hidden);
         groups.extend(sql.groups);
     }
     if let Some(filter) = &summary.filter {
@@ -106,6 +110,7 @@ pub(super) fn grouped<'a>(
         scope,
         select,
         outputs,
+        hidden,
         notes,
         link,
     })
@@ -226,6 +231,13 @@ impl<'a, 's> Link<'a, 's> {
                 select.outputs.push(Output { sql: part, alias });
                 sql.outputs.push(outer.clone());
                 sql.groups.push(outer);
+            }
+            for part in parts.hidden {
+                let alias = format!("group_{}", select.outputs.len() + 1);
+                let outer = format!("{}.{alias}", self.ground.quote(&self.name));
+                select.outputs.push(Output { sql: part, alias });
+                sql.groups.push(outer.clone());
+                sql.hidden.push(outer);
             }
             scope.joins_used.append(&mut inner.joins_used);
         }

@@ -20,6 +20,8 @@ pub(super) struct DimensionSql {
     /// One for each of its columns.
     pub outputs: Vec<String>,
     pub groups: Vec<String>,
+    /// Those of `groups` that tell things apart without being shown.
+    pub hidden: Vec<String>,
 }
 
 impl Dimensions {
@@ -79,8 +81,11 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
             let longer = format!("{name}_of_time");
             Ok(vec![(column(name, ColumnKind::Period, None, None), longer)])
         }
-        Dimension::Entity { dataset, via } => {
+        Dimension::Entity { dataset, via, show } => {
             let dataset = ground.dataset(dataset)?;
+            if !show.is_empty() {
+                return show.iter().map(|field| shown_column(ground, field)).collect();
+            }
             let role = role_name(ground, dataset, via.as_deref());
             let label = label_fields(dataset);
             let key_kind = if label.is_empty() {
@@ -112,6 +117,21 @@ fn columns_of(ground: Ground<'_>, dimension: &Dimension) -> Result<Vec<(OutputCo
             }
         }
     }
+}
+
+/// The column of a field that is shown of a thing, with a longer name for when the first is taken.
+fn shown_column(ground: Ground<'_>, field: &FieldRef) -> Result<(OutputColumn, String), QueryError> {
+    let (dataset, found) = ground.field(field)?;
+    let is_key = found.column.as_ref().is_some_and(|c| dataset.primary_key.contains(c));
+    let column = OutputColumn {
+        name: found.name.clone(),
+        kind: if is_key { ColumnKind::Key } else { ColumnKind::Dimension },
+        unit: found.unit,
+        field: Some(FieldRef::new(&dataset.name, &found.name)),
+        metric: None,
+    };
+    let longer = format!("{}_{}", names::singular(&dataset.name), found.name);
+    Ok((column, longer))
 }
 
 /// What the things of a dataset are called here: `employee`, or `manager` where they are reached by that role.
@@ -159,7 +179,7 @@ impl<'a> Scope<'a> {
     pub fn dimension_path(&self, dimension: &Dimension) -> Result<Option<(&'a Dataset, Path)>, QueryError> {
         let (dataset, via) = match dimension {
             Dimension::Field { field, via } => (self.ground.field(field)?.0, via.as_deref()),
-            Dimension::Entity { dataset, via } => (self.ground.dataset(dataset)?, via.as_deref()),
+            Dimension::Entity { dataset, via, .. } => (self.ground.dataset(dataset)?, via.as_deref()),
             Dimension::Time { field: Some(field), .. } => (self.ground.field(field)?.0, None),
             Dimension::Time { field: None, .. } => return Ok(None),
         };
@@ -182,12 +202,16 @@ impl<'a> Scope<'a> {
                 Ok(DimensionSql {
                     outputs: vec![sql.clone()],
                     groups: vec![sql],
+                    hidden: Vec::new(),
                 })
             }
-            Dimension::Entity { dataset, .. } => {
+            Dimension::Entity { dataset, show, .. } => {
                 let dataset = self.ground.dataset(dataset)?;
                 let alias = self.dimension_alias(dimension, need)?;
-                self.entity_sql(dataset, &alias)
+                match show.is_empty() {
+                    true => self.entity_sql(dataset, &alias),
+                    false => self.shown_sql(dataset, show, &alias),
+                }
             }
             Dimension::Time { grain, field } => {
                 let reference = field.as_ref().or(time).ok_or_else(|| QueryError::NoTime {
@@ -198,6 +222,7 @@ impl<'a> Scope<'a> {
                 Ok(DimensionSql {
                     outputs: vec![sql.clone()],
                     groups: vec![sql],
+                    hidden: Vec::new(),
                 })
             }
         }
@@ -222,6 +247,25 @@ impl<'a> Scope<'a> {
         }
         let alias = self.join(&path, Need::Required)?;
         self.time_column(dataset, field, &alias)
+    }
+
+    /// Some fields of the things behind `alias`, which are told apart by their key all the same.
+    fn shown_sql(&self, dataset: &Dataset, show: &[FieldRef], alias: &str) -> Result<DimensionSql, QueryError> {
+        let mut sql = DimensionSql::default();
+        for reference in show {
+            let (owner, field) = self.ground.field(reference)?;
+            if owner.name != dataset.name {
+                return Err(QueryError::shape(
+                    format!("`{reference}` is no field of `{}`", dataset.name),
+                    "show fields of the entity's own dataset",
+                ));
+            }
+            sql.outputs.push(self.field_sql(dataset, field, alias)?);
+        }
+        let keys = dataset.primary_key.iter().map(|column| self.column_sql(alias, column));
+        sql.hidden = keys.filter(|key| !sql.outputs.contains(key)).collect();
+        sql.groups = sql.hidden.iter().chain(&sql.outputs).cloned().collect();
+        Ok(sql)
     }
 
     /// Key and label of the things behind `alias`.

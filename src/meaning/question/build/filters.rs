@@ -31,13 +31,17 @@ impl Builder<'_> {
 
     /// "Both A and B" of rows that point at a row of `base`: one such row for each value.
     pub(super) fn take_both_apart(&mut self, base: &str, filters: &mut Vec<Filter>) {
-        if !self.draft.both {
+        // "Customers who bought A and B": one row cannot be of both.
+        if !(self.draft.both || self.draft.all_values) {
             return;
         }
         let is_below = |dataset: &str| dataset != base && !self.scope.points_at(base, dataset);
         let taken = filters
             .iter()
             .position(|filter| matches!(filter, Filter::In { field, .. } if is_below(&field.dataset)));
+        let is_pair =
+            |filter: &Filter| matches!(filter, Filter::In { values, .. } if self.draft.both || values.len() == 2);
+        let taken = taken.filter(|taken| filters.get(*taken).is_some_and(is_pair));
         let Some(Filter::In { field, values }) = taken.map(|taken| filters.remove(taken)) else {
             return;
         };

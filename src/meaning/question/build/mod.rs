@@ -2,17 +2,16 @@
 
 mod filters;
 mod rows;
+mod summary;
 mod times;
 
 pub use times::year_filter;
 
-use crate::meaning::query::{
-    Comparison, Dimension, Filter, Having, Limit, Literal, Measure, OrderBy, OrderKey, Query, Summary,
-};
-use crate::meaning::question::build::filters::{all_of, filter_field};
+use crate::meaning::query::{Comparison, Dimension, Filter, Literal, Measure, OrderBy, OrderKey, Query};
+use crate::meaning::question::build::filters::filter_field;
 use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::cue::Quality;
-use crate::meaning::question::draft::{Draft, Entity, Group, Key, Ranking};
+use crate::meaning::question::draft::{Draft, Entity, Key, Ranking};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
 use crate::meaning::semantic::{FieldRef, Metric, MetricKind, Unit};
@@ -33,6 +32,8 @@ pub struct Built {
     pub intents: Vec<Intent>,
     /// The measure was not named and is the model's main one.
     pub assumed_measure: Option<String>,
+    /// Nothing was asked to be shown, so what names a thing is.
+    pub assumed_label: bool,
     pub loose_ends: usize,
 }
 
@@ -337,115 +338,6 @@ impl Builder<'_> {
         }
     }
 
-    fn dimensions(&self) -> Vec<Dimension> {
-        let mut dimensions: Vec<Dimension> = Vec::new();
-        let mut add = |dimension: Dimension| {
-            if !dimensions.contains(&dimension) {
-                dimensions.push(dimension);
-            }
-        };
-        let shown_of = |dataset: &str| self.draft.shows.iter().any(|field| field.dataset == dataset);
-        for field in &self.draft.shows {
-            add(field_dimension(field));
-        }
-        for group in &self.draft.groups {
-            match group {
-                Group::Field(field) => add(field_dimension(field)),
-                Group::Entity(dataset) if !shown_of(dataset) => add(entity_dimension(dataset)),
-                Group::Entity(_) => {}
-            }
-        }
-        let ranks = self
-            .draft
-            .ranking
-            .as_ref()
-            .is_some_and(|ranking| matches!(ranking.key, Key::Measure(_)));
-        let broad = ranks
-            || !self.draft.having.is_empty()
-            || self.has(Intent::Report)
-            || self.has(Intent::Rank)
-            || self.has(Intent::Outliers);
-        for entity in &self.draft.entities {
-            let counted = self.draft.measures.iter().any(|measure| match measure {
-                Measure::Count(dataset) => *dataset == entity.dataset,
-                Measure::Aggregate { field, .. } => field.dataset == entity.dataset && !ranks,
-                Measure::Metric(_) | Measure::Ratio { .. } => false,
-            });
-            if (entity.leads || broad) && !counted && !shown_of(&entity.dataset) {
-                add(entity_dimension(&entity.dataset));
-            }
-        }
-        dimensions
-    }
-
-    fn summary(mut self) -> Option<Built> {
-        let mut dimensions = self.dimensions();
-        let base = self.draft.measures.first().and_then(|measure| self.base(measure));
-        let base = base.or_else(|| self.draft.subject())?;
-        let mut filters = self.filters(&base);
-        let all_filters = filters.clone();
-        if self.has(Intent::Share) && dimensions.is_empty() {
-            share_out(&mut filters, &mut dimensions);
-        }
-        let (window, compare) = self.summary_windows(&base, &mut filters);
-        let mut shown = dimensions.clone();
-        if let Some(grain) = self.draft.grain {
-            shown.insert(0, Dimension::Time { grain, field: None });
-        }
-        let order = self.order(&shown, !compare.is_empty());
-        let limit = self.limit();
-        let having = having(&self.draft);
-        if self.draft.measures.is_empty() && shown.is_empty() {
-            return None;
-        }
-        let summary = Summary {
-            measures: self.draft.measures.clone(),
-            dimensions: shown,
-            filter: all_of(filters),
-            window,
-            compare,
-            having,
-            order_by: order.clone(),
-            limit: limit.map(|count| Limit {
-                count,
-                with_ties: false,
-            }),
-            ..Summary::default()
-        };
-        let exact = self.exact(&summary);
-        Some(self.built(Query::Summary(summary), exact, dimensions, all_filters, order, limit))
-    }
-
-    /// The same with only the columns that the question names: no measure that merely ranks, no key beside a name.
-    fn exact(&self, summary: &Summary) -> Option<Query> {
-        let mut exact = summary.clone();
-        let ranking = self.draft.ranking.as_ref();
-        if !exact.dimensions.is_empty() {
-            exact.measures.retain(|measure| !self.draft.silent.contains(measure));
-        }
-        if ranking.is_none() {
-            exact.order_by.clear();
-        }
-        exact.dimensions = exact
-            .dimensions
-            .iter()
-            .flat_map(|dimension| self.labelled(dimension))
-            .collect();
-        (exact != *summary).then_some(Query::Summary(exact))
-    }
-
-    /// An entity by the fields that name it, without its key.
-    fn labelled(&self, dimension: &Dimension) -> Vec<Dimension> {
-        let Dimension::Entity { dataset, .. } = dimension else {
-            return vec![dimension.clone()];
-        };
-        let label = self.scope.label(dataset);
-        if label.is_empty() {
-            return vec![dimension.clone()];
-        }
-        label.iter().map(field_dimension).collect()
-    }
-
     fn limit(&self) -> Option<u64> {
         self.draft.ranking.as_ref().and_then(|ranking| ranking.limit)
     }
@@ -495,7 +387,9 @@ impl Builder<'_> {
         limit: Option<u64>,
     ) -> Built {
         let windows = self.draft.windows.iter().map(|window| self.clip(*window)).collect();
+        let names_things = |query: &Query| matches!(query, Query::Rows(rows) if rows.fields.is_empty());
         Built {
+            assumed_label: names_things(&query),
             query,
             exact,
             dimensions,
@@ -509,53 +403,5 @@ impl Builder<'_> {
             assumed_measure: self.assumed_measure,
             loose_ends: self.draft.loose_ends,
         }
-    }
-}
-
-fn field_dimension(field: &FieldRef) -> Dimension {
-    Dimension::Field {
-        field: field.clone(),
-        via: None,
-    }
-}
-
-fn entity_dimension(dataset: &str) -> Dimension {
-    Dimension::Entity {
-        dataset: dataset.to_owned(),
-        via: None,
-    }
-}
-
-/// "What share came from France": all countries are needed, so the condition becomes a grouping.
-fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) {
-    let place = filters.iter().position(|filter| {
-        matches!(
-            filter,
-            Filter::Compare {
-                operator: Comparison::Equal,
-                ..
-            } | Filter::In { .. }
-        )
-    });
-    let Some(place) = place else { return };
-    if let Filter::Compare { field, .. } | Filter::In { field, .. } = filters.remove(place) {
-        dimensions.push(field_dimension(&field));
-    }
-}
-
-fn having(draft: &Draft) -> Option<Having> {
-    let mut conditions: Vec<Having> = draft
-        .having
-        .iter()
-        .map(|condition| Having::Compare {
-            measure: condition.measure.clone(),
-            operator: condition.operator,
-            value: condition.value.clone(),
-        })
-        .collect();
-    if conditions.len() > 1 {
-        Some(Having::And(conditions))
-    } else {
-        conditions.pop()
     }
 }

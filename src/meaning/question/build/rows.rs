@@ -3,11 +3,12 @@
 use crate::meaning::query::{Combine, Comparison, Filter, Limit, Literal, OrderKey, Query, Rows, SetOperator};
 use crate::meaning::question::build::filters::all_of;
 use crate::meaning::question::build::{Builder, Built};
-use crate::meaning::question::draft::Draft;
+use crate::meaning::question::draft::{Condition, Draft};
 
 impl Builder<'_> {
     pub(super) fn rows(mut self) -> Option<Built> {
         let dataset = self.draft.subject().or_else(|| self.draft.mentioned.first().cloned())?;
+        let excluded = self.excluded();
         let mut filters = self.filters(&dataset);
         let all_filters = filters.clone();
         let windows = std::mem::take(&mut self.draft.windows);
@@ -59,9 +60,38 @@ impl Builder<'_> {
             .then(|| self.scope.label(&dataset))
             .filter(|label| !label.is_empty());
         let exact = exact.map(|fields| Query::Rows(Rows { fields, ..rows.clone() }));
-        let query = self.intersect(&rows).unwrap_or(Query::Rows(rows));
+        let except = excluded.and_then(|excluded| self.except(&rows, excluded));
+        let query = except.or_else(|| self.intersect(&rows)).unwrap_or(Query::Rows(rows));
         let exact = exact.filter(|_| matches!(query, Query::Rows(_)));
         Some(self.built(query, exact, Vec::new(), all_filters, order, limit))
+    }
+
+    /// The conditions on what there must not be.
+    fn excluded(&mut self) -> Option<Vec<Condition>> {
+        let from = self.draft.none_from?;
+        (from < self.draft.conditions.len()).then(|| self.draft.conditions.split_off(from))
+    }
+
+    /// What is shown of `rows`, without what is shown of those that also fit `excluded`.
+    fn except(&mut self, rows: &Rows, excluded: Vec<Condition>) -> Option<Query> {
+        if rows.limit.is_some() {
+            return None;
+        }
+        self.draft.conditions = excluded;
+        let mut filters = self.filters(&rows.dataset);
+        filters.extend(rows.filter.clone());
+        let side = |filter: Option<Filter>| {
+            Box::new(Query::Rows(Rows {
+                filter,
+                order_by: Vec::new(),
+                ..rows.clone()
+            }))
+        };
+        Some(Query::Combine(Combine {
+            operator: SetOperator::Except,
+            left: side(rows.filter.clone()),
+            right: side(all_of(filters)),
+        }))
     }
 
     /// "Both A and B" of a field of `rows` itself: what is shown of the one and of the other.

@@ -342,6 +342,14 @@ impl Walker<'_> {
         };
         self.negated = false;
         let or = std::mem::take(&mut self.or);
+        let is_equal = matches!(
+            filter,
+            Filter::Compare {
+                operator: Comparison::Equal,
+                ..
+            }
+        );
+        self.draft.all_values |= self.and && !or && is_equal;
         self.draft.condition(filter, or);
     }
 }

@@ -134,6 +134,16 @@ impl Walker<'_> {
             filter: None,
         };
         let Some(subject) = self.draft.subject() else { return };
+        let shows_attribute = self
+            .draft
+            .shows
+            .iter()
+            .all(|field| field.dataset == dataset && !self.scope.names_rows(field));
+        if subject == dataset && self.negated && shows_attribute && !self.draft.shows.is_empty() {
+            self.negated = false;
+            self.draft.none_from = Some(self.draft.conditions.len());
+            return;
+        }
         if self.scope.points_at(&subject, dataset) {
             // Each row points at one anyway; that it should point at none is more than can be said here.
             self.draft.loose_ends += usize::from(std::mem::take(&mut self.negated));

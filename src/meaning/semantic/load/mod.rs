@@ -52,7 +52,7 @@ pub fn read(text: &str) -> Result<Document, SemanticError> {
     serde_json::from_value(value).map_err(|error| SemanticError::Unreadable(error.to_string()))
 }
 
-fn value(text: &str) -> Result<Value, SemanticError> {
+pub(in crate::meaning::semantic) fn value(text: &str) -> Result<Value, SemanticError> {
     match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| SemanticError::Unreadable(error.to_string())),
         false => serde_saphyr::from_str(text).map_err(|error| SemanticError::Unreadable(first_line(&error))),
@@ -85,7 +85,14 @@ fn first_line(error: &impl ToString) -> String {
 ///
 /// What the file does not say of a column (its type, how its dates are written) is taken from the catalog.
 pub fn load(text: &str, catalog: &Catalog) -> Result<Model, SemanticError> {
-    let document = read(text)?;
+    match load_document(&read(text)?, catalog)? {
+        (model, problems) if problems.is_empty() => Ok(model),
+        (_, problems) => Err(SemanticError::Invalid(problems)),
+    }
+}
+
+/// The first model of a document as far as it fits the catalog, and what does not fit.
+pub fn load_document(document: &Document, catalog: &Catalog) -> Result<(Model, Vec<String>), SemanticError> {
     let written = document.semantic_model.first().ok_or(SemanticError::Empty)?;
     let mut loader = Loader {
         catalog,
@@ -94,10 +101,7 @@ pub fn load(text: &str, catalog: &Catalog) -> Result<Model, SemanticError> {
         currency: None,
     };
     let model = loader.model(written);
-    match loader.problems.is_empty() {
-        true => Ok(model),
-        false => Err(SemanticError::Invalid(loader.problems)),
-    }
+    Ok((model, loader.problems))
 }
 
 struct Loader<'a> {

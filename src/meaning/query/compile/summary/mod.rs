@@ -202,7 +202,7 @@ impl<'a, 's> Job<'a, 's> {
                 alias: self.ground.quote(&column.name),
             });
         }
-        if self.plan.bases.is_empty() {
+        if self.plan.bases.is_empty() && part.hidden.is_empty() {
             select.group_by.clear();
             select.distinct = true;
         }
@@ -215,6 +215,7 @@ impl<'a, 's> Job<'a, 's> {
         let group_names: Vec<String> = groups.iter().map(|c| self.ground.quote(&c.name)).collect();
         let mut with: Vec<(String, String)> = Vec::new();
         let mut stacked: Vec<String> = Vec::new();
+        let mut all_groups = group_names.clone();
         let cuts = self.cuts();
         for (at, branch) in self.plan.branches.clone().iter().enumerate() {
             for cut in &cuts {
@@ -223,6 +224,15 @@ impl<'a, 's> Job<'a, 's> {
                     part.select.outputs.push(Output {
                         sql: sql.clone(),
                         alias: name.clone(),
+                    });
+                }
+                all_groups.truncate(group_names.len());
+                for (at, sql) in part.hidden.iter().enumerate() {
+                    let alias = format!("hidden_key_{}", at + 1);
+                    all_groups.push(alias.clone());
+                    part.select.outputs.push(Output {
+                        sql: sql.clone(),
+                        alias,
                     });
                 }
                 let own: Vec<&Base> = self.plan.bases.iter().filter(|b| b.branch == at).collect();
@@ -236,7 +246,7 @@ impl<'a, 's> Job<'a, 's> {
                 part.close()?;
                 self.absorb(&mut part);
                 let name = self.part_name(&with, &branch.dataset);
-                stacked.push(self.stack(&name, &group_names, at));
+                stacked.push(self.stack(&name, &all_groups, at));
                 with.push((name, part.select.to_sql()));
             }
         }
@@ -251,7 +261,7 @@ impl<'a, 's> Job<'a, 's> {
                 })
                 .collect(),
             from: "combined".into(),
-            group_by: group_names,
+            group_by: all_groups,
             ..Select::default()
         };
         let bases = self

@@ -1,0 +1,191 @@
+//! How sure is a reading? What can be counted of it, and the chance that follows.
+
+mod used;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::meaning::question::build::Built;
+use crate::meaning::question::choose::Ranked;
+use crate::meaning::question::draft::{Node, What};
+use crate::meaning::question::graph::Graph;
+use crate::meaning::question::types::Reading;
+
+pub(in crate::meaning::question) use used::Used;
+
+/// What is done with a question that has two readings, or one that is not sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnAmbiguity {
+    /// Ask which reading is meant.
+    Ask,
+    /// Take the first, and say so.
+    #[default]
+    First,
+    /// Do not answer.
+    Abstain,
+}
+
+/// Readings that are less sure than this are not answered where one may abstain.
+pub const SURE: f64 = 0.5;
+
+impl OnAmbiguity {
+    /// May the first of a question's readings be answered?
+    pub fn answers(self, first: &Reading, ambiguous: bool) -> bool {
+        match self {
+            OnAmbiguity::First => true,
+            OnAmbiguity::Ask => !ambiguous,
+            OnAmbiguity::Abstain => !ambiguous && first.score >= SURE,
+        }
+    }
+}
+
+/// What tells a reading that can be trusted from one that cannot. Counts unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Signals {
+    pub tokens: f64,
+    /// Names of the model and values.
+    pub names: f64,
+    /// Words that nothing explains.
+    pub unread: f64,
+    pub loose_ends: f64,
+    /// Names of which only a part was said, or that were spelled nearly so.
+    pub approximate: f64,
+    /// Weight of the weakest name, 0 to 1.
+    pub weakest: f64,
+    /// How much better the meaning taken is than the next, where that is least; 0.5 at most.
+    pub closest: f64,
+    /// Names whose second meaning is nearly as good.
+    pub close: f64,
+    /// Datasets that the query touches.
+    pub datasets: f64,
+    /// Steps between them.
+    pub steps: f64,
+    /// Said but not in the query: names, values, numbers, and words such as "not" or "most".
+    pub unused: f64,
+    /// In the query but not said: a measure, or what names a thing.
+    pub assumed: f64,
+    pub conditions: f64,
+    /// Conditions with a query inside.
+    pub nested: f64,
+    pub groups: f64,
+    pub having: f64,
+    pub ranked: f64,
+    pub shown: f64,
+    /// 1 for set operations.
+    pub set: f64,
+}
+
+/// The signals of one reading.
+pub(in crate::meaning::question) fn signals(
+    nodes: &[Node],
+    ranked: &[Vec<Ranked>],
+    built: &Built,
+    unread: usize,
+    graph: &Graph,
+) -> Signals {
+    let query = built.exact.as_ref().unwrap_or(&built.query);
+    let used = Used::of(query);
+    let is_name = |node: &&Node| {
+        matches!(
+            node.what,
+            What::Metric(_) | What::Dataset(_) | What::Field(_) | What::Value { .. }
+        )
+    };
+    let firsts = || ranked.iter().filter_map(|choices| choices.first());
+    let gaps: Vec<f64> = ranked
+        .iter()
+        .filter_map(|choices| match choices.as_slice() {
+            [first, second, ..] => Some((first.score - second.score).clamp(0.0, FARTHEST)),
+            _ => None,
+        })
+        .collect();
+    Signals {
+        tokens: count(nodes.iter().map(|node| node.end - node.first).sum()),
+        names: count(nodes.iter().filter(is_name).count()),
+        unread: count(unread),
+        loose_ends: count(built.loose_ends),
+        approximate: count(nodes.iter().filter(|node| node.approximate).count()),
+        weakest: rounded(firsts().map(|first| first.choice.weight).fold(1.0, f64::min)),
+        closest: rounded(gaps.iter().copied().fold(FARTHEST, f64::min)),
+        close: count(gaps.iter().filter(|gap| **gap < CLOSE).count()),
+        datasets: count(used.datasets.len()),
+        steps: steps(&used, graph),
+        unused: count(nodes.iter().filter(|node| used.lacks(node)).count()),
+        assumed: count(usize::from(built.assumed_measure.is_some()) + usize::from(built.assumed_label)),
+        conditions: count(used.conditions),
+        nested: count(used.nested),
+        groups: count(used.groups),
+        having: count(used.having),
+        ranked: count(used.ranked),
+        shown: count(used.shown),
+        set: count(used.sets),
+    }
+}
+
+/// Rivals farther behind than this do not matter.
+const FARTHEST: f64 = 0.5;
+/// A second meaning this near is nearly as good.
+const CLOSE: f64 = 0.12;
+
+fn steps(used: &Used, graph: &Graph) -> f64 {
+    let Some(first) = used.datasets.first() else { return 0.0 };
+    let distances = used
+        .datasets
+        .iter()
+        .map(|dataset| graph.distance(first, dataset).min(9));
+    f64::from(distances.sum::<u32>())
+}
+
+/// To three digits, so that it is the same after a trip through JSON.
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+impl Signals {
+    /// By name, in the order of [`WEIGHTS`].
+    fn values(&self) -> [f64; 19] {
+        [
+            self.tokens,
+            self.names,
+            self.unread,
+            self.loose_ends,
+            self.approximate,
+            self.weakest,
+            self.closest,
+            self.close,
+            self.datasets,
+            self.steps,
+            self.unused,
+            self.assumed,
+            self.conditions,
+            self.nested,
+            self.groups,
+            self.having,
+            self.ranked,
+            self.shown,
+            self.set,
+        ]
+    }
+
+    /// The chance that the reading is right, 0 to 1.
+    pub fn confidence(&self) -> f64 {
+        let sum: f64 = self
+            .values()
+            .iter()
+            .zip(WEIGHTS)
+            .map(|(value, weight)| value * weight)
+            .sum();
+        1.0 / (1.0 + (-(BIAS + sum)).exp())
+    }
+}
+
+/// Fitted by logistic regression; see docs/accuracy.md for how.
+const BIAS: f64 = 0.0;
+const WEIGHTS: [f64; 19] = [
+    0.0, 0.0, -1.0, -1.0, -0.5, 1.0, 1.0, -0.1, -0.2, -0.1, -1.0, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+];
