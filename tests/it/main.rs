@@ -11,6 +11,7 @@ mod query;
 mod question;
 mod sakila;
 mod scripted;
+mod semantic;
 mod sql_commands;
 mod sql_gold;
 mod sql_guard;

@@ -285,6 +285,30 @@ fn measures_of_different_rows_do_not_multiply_each_other() {
 }
 
 #[test]
+fn things_of_one_name_stay_apart_whatever_is_shown_of_them() {
+    let Some(shop) = Shop::shared("sakila") else {
+        return println!("skipped: no shared data");
+    };
+    let query = |measures: Vec<Measure>| {
+        Query::Summary(Summary {
+            measures,
+            dimensions: vec![Dimension::Entity {
+                dataset: "customer".into(),
+                via: None,
+                show: vec![FieldRef::parse("customer.first_name")],
+            }],
+            ..Summary::default()
+        })
+    };
+    // 599 customers have 591 first names.
+    let rows = shop.run(&query(vec![Measure::Count("rental".into())]));
+    assert_eq!((rows.len(), rows[0].len()), (599, 2));
+    // Counts of two kinds of rows meet by customer, not by name.
+    let rows = shop.run(&query(vec![metric("sales"), Measure::Count("rental".into())]));
+    assert_eq!((rows.len(), rows[0].len()), (599, 3));
+}
+
+#[test]
 fn a_bridge_counts_a_row_in_each_of_its_groups() {
     let Some(shop) = Shop::shared("sakila") else {
         return println!("skipped: no shared data");

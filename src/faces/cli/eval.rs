@@ -58,12 +58,12 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let contestant = if config.model == builtin::NAME {
         Contestant::Builtin
     } else {
-        Contestant::Agent(Agent {
+        Contestant::Agent(Box::new(Agent {
             model: models::model(&config.model)?,
             skills: Arc::new(skills()),
             folder: config.output.home.clone(),
             config: config.clone(),
-        })
+        }))
     };
     let settings = Settings {
         contestant,

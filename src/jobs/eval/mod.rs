@@ -47,7 +47,7 @@ pub enum Contestant {
     /// The built-in analyst without its report: what it reads is what is run.
     Builtin,
     /// A chat model with all tools.
-    Agent(Agent),
+    Agent(Box<Agent>),
 }
 
 /// How a suite is run.

@@ -22,6 +22,8 @@ pub const TOO_CLOSE: f64 = 0.04;
 
 const OWNER_NAMED: f64 = 0.3;
 const OWNER_NEXT_TO_IT: f64 = 0.3;
+/// A field of a dataset that is not named, where others are.
+const OWNER_UNNAMED: f64 = 0.12;
 const STEP_AWAY: f64 = 0.06;
 const NOTHING_JOINS: f64 = 0.5;
 const KEY: f64 = 0.12;
@@ -181,7 +183,12 @@ impl Context<'_> {
                 owner_bonus = owner_bonus.max(bonus);
             }
         }
-        score += owner_bonus * choice.weight.powi(2) - f64::from(farthest) * STEP_AWAY;
+        let others_named = anchors.iter().any(|anchor| anchor.by_name && anchor.piece != index);
+        let own_named = anchors.iter().any(|anchor| anchor.by_name && anchor.dataset == own);
+        if matches!(choice.meaning, Meaning::Field(_)) && others_named && !own_named {
+            score -= OWNER_UNNAMED;
+        }
+        score += owner_bonus * choice.weight - f64::from(farthest) * STEP_AWAY;
         if apart {
             score -= NOTHING_JOINS;
         }

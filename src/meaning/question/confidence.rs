@@ -61,8 +61,12 @@ pub struct Signals {
     pub datasets: f64,
     /// Steps between them.
     pub steps: f64,
-    /// Said but not in the query: names, values, numbers, and words such as "not" or "most".
+    /// Fields, metrics, values and numbers that are said but not in the query.
     pub unused: f64,
+    /// Datasets that are said but not in the query.
+    pub unused_datasets: f64,
+    /// Words such as "not" or "most" that the query does nothing about.
+    pub unused_words: f64,
     /// In the query but not said: a measure, or what names a thing.
     pub assumed: f64,
     pub conditions: f64,
@@ -92,6 +96,9 @@ pub(in crate::meaning::question) fn signals(
             What::Metric(_) | What::Dataset(_) | What::Field(_) | What::Value { .. }
         )
     };
+    let is_cue = |node: &&Node| matches!(node.what, What::Cue(_));
+    let is_dataset = |node: &&Node| matches!(node.what, What::Dataset(_));
+    let lacking = || nodes.iter().filter(|node| used.lacks(node));
     let firsts = || ranked.iter().filter_map(|choices| choices.first());
     let gaps: Vec<f64> = ranked
         .iter()
@@ -111,7 +118,9 @@ pub(in crate::meaning::question) fn signals(
         close: count(gaps.iter().filter(|gap| **gap < CLOSE).count()),
         datasets: count(used.datasets.len()),
         steps: steps(&used, graph),
-        unused: count(nodes.iter().filter(|node| used.lacks(node)).count()),
+        unused: count(lacking().filter(|node| !is_cue(node) && !is_dataset(node)).count()),
+        unused_datasets: count(lacking().filter(is_dataset).count()),
+        unused_words: count(lacking().filter(is_cue).count()),
         assumed: count(usize::from(built.assumed_measure.is_some()) + usize::from(built.assumed_label)),
         conditions: count(used.conditions),
         nested: count(used.nested),
@@ -148,7 +157,7 @@ fn count(number: usize) -> f64 {
 
 impl Signals {
     /// By name, in the order of [`WEIGHTS`].
-    fn values(&self) -> [f64; 19] {
+    fn values(&self) -> [f64; 21] {
         [
             self.tokens,
             self.names,
@@ -161,6 +170,8 @@ impl Signals {
             self.datasets,
             self.steps,
             self.unused,
+            self.unused_datasets,
+            self.unused_words,
             self.assumed,
             self.conditions,
             self.nested,
@@ -174,18 +185,15 @@ impl Signals {
 
     /// The chance that the reading is right, 0 to 1.
     pub fn confidence(&self) -> f64 {
-        let sum: f64 = self
-            .values()
-            .iter()
-            .zip(WEIGHTS)
-            .map(|(value, weight)| value * weight)
-            .sum();
+        let weighted = self.values().into_iter().zip(WEIGHTS);
+        let sum: f64 = weighted.map(|(value, weight)| value * weight).sum();
         1.0 / (1.0 + (-(BIAS + sum)).exp())
     }
 }
 
-/// Fitted by logistic regression; see docs/accuracy.md for how.
-const BIAS: f64 = 0.0;
-const WEIGHTS: [f64; 19] = [
-    0.0, 0.0, -1.0, -1.0, -0.5, 1.0, 1.0, -0.1, -0.2, -0.1, -1.0, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+/// Fitted by logistic regression over answered questions of the development databases; docs/accuracy.md says how.
+const BIAS: f64 = 1.5;
+const WEIGHTS: [f64; 21] = [
+    -0.12, 0.3, -0.3, -1.0, -0.15, 0.9, 1.4, 0.1, 0.0, -0.3, -1.6, -0.7, -1.0, -1.8, -0.6, 0.2, -0.6, 0.2, -0.7, -0.35,
+    1.0,
 ];

@@ -39,6 +39,8 @@ pub enum Cue {
     Without,
     With,
     Whose,
+    /// "All the information": every column.
+    Everything,
     /// "Their": back to what is shown.
     Their,
     That,
@@ -145,6 +147,7 @@ fn cue(name: &str) -> Option<Cue> {
         "without" => Cue::Without,
         "with" => Cue::With,
         "whose" => Cue::Whose,
+        "everything" => Cue::Everything,
         "their" => Cue::Their,
         "that" => Cue::That,
         "of" => Cue::Of,

@@ -99,6 +99,8 @@ pub struct Draft {
     pub having: Vec<GroupCondition>,
     pub ranking: Option<Ranking>,
     pub distinct: bool,
+    /// All columns are wanted.
+    pub everything: bool,
     /// "Both A and B": two values of one field must be met, by different rows.
     pub both: bool,
     /// Two values of one field were tied by "and".
@@ -109,6 +111,8 @@ pub struct Draft {
     pub advise: bool,
     /// All datasets that the question names in any way.
     pub mentioned: Vec<String>,
+    /// Relationships that the question's words choose among several.
+    pub via: Vec<String>,
     /// Things understood only in part, which count against the reading.
     pub loose_ends: usize,
 }

@@ -156,6 +156,7 @@ impl Lexicon {
             .iter()
             .filter_map(|index| self.entries.get(*index))
             .filter_map(|entry| Some((entry, after_words(tokens, at, &entry.words)?)))
+            .filter(|(entry, end)| !is_mere_word(entry, tokens.get(at..*end).unwrap_or_default()))
             .map(|(entry, end)| {
                 let choice = Choice {
                     meaning: entry.meaning.clone(),
@@ -225,6 +226,15 @@ impl Lexicon {
         }
         found
     }
+}
+
+/// Is it a function word or a single letter in small letters that happens to be a category's value too?
+fn is_mere_word(entry: &Entry, tokens: &[Token]) -> bool {
+    let [only] = tokens else { return false };
+    let is_small = only.kind == Kind::Word && !only.capital;
+    matches!(entry.meaning, Meaning::Value { .. })
+        && is_small
+        && (is_function_word(&only.text) || only.text.chars().count() == 1)
 }
 
 /// Shorter names of a field, without the words of its dataset: "name" for `region name` of regions, "phone" for
@@ -382,7 +392,9 @@ impl<'a> Values<'a> {
                 continue;
             };
             let table = table.qualified_name();
-            for field in dataset.fields.iter().filter(|field| field.role != Role::Key) {
+            // A key of digits is a number in any question; one of words is a name.
+            let names = |field: &&Field| field.role != Role::Key || !field.data_type.is_numeric();
+            for field in dataset.fields.iter().filter(names) {
                 let Some(column) = &field.column else { continue };
                 let reference = FieldRef::new(&dataset.name, &field.name);
                 fields
@@ -401,7 +413,9 @@ impl<'a> Values<'a> {
         if matches!(first.kind, Kind::Punctuation) {
             return Vec::new();
         }
-        let is_small = first.kind == Kind::Word && !first.capital && is_function_word(&first.text);
+        let is_small = first.kind == Kind::Word
+            && !first.capital
+            && (is_function_word(&first.text) || first.text.chars().count() == 1);
         let mut found = Vec::new();
         for end in (at + 1..=(at + LONGEST_VALUE).min(tokens.len())).rev() {
             let Some(last) = tokens.get(end - 1) else { continue };
@@ -420,6 +434,11 @@ impl<'a> Values<'a> {
         found
     }
 
+    /// Is there a value spelled like `text`?
+    pub fn knows(&self, text: &str) -> bool {
+        !self.index.lookup(text).is_empty()
+    }
+
     fn exact(&self, text: &str, first: &Token) -> Vec<Choice> {
         let plain = text.strip_suffix("'s").unwrap_or(text);
         let mut matches = self.index.lookup(plain);
@@ -429,10 +448,15 @@ impl<'a> Values<'a> {
             matches = singular.map(|stem| self.index.lookup(stem)).unwrap_or_default();
         }
         let sure = matches!(first.kind, Kind::Quoted | Kind::Han) || first.capital;
+        // "Reported before 1990" is no status by the name of Reported.
+        let is_participle = !sure && first.text.len() > 4 && first.text.ends_with("ed");
         let mut choices: Vec<Choice> = Vec::new();
         for found in matches {
             let is_one_word = !plain.contains(' ');
-            let doubtful = !sure && is_one_word && self.is_wide(&found.entry.table, &found.entry.column);
+            let other_case = found.kind != MatchKind::Exact;
+            let doubtful = !sure
+                && is_one_word
+                && (self.is_wide(&found.entry.table, &found.entry.column) || is_participle && other_case);
             let weight = match (found.kind, sure) {
                 _ if doubtful => VALUE_BY_CHANCE,
                 (MatchKind::Exact, _) | (MatchKind::Folded, true) => VALUE,

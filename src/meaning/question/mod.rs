@@ -16,6 +16,7 @@ mod graph;
 mod judge;
 mod lexicon;
 pub mod phrases;
+mod roles;
 mod say;
 mod scope;
 mod segment;
@@ -31,6 +32,7 @@ pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
 
 use crate::meaning::query::Literal;
 use crate::meaning::question::choose::{Ranked, TOO_CLOSE};
+use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::graph::Graph;
 use crate::meaning::question::lexicon::{Lexicon, Meaning, Values};
@@ -48,8 +50,9 @@ use crate::warehouse::catalog::values::ValueIndex;
 const MOST_READINGS: usize = 4;
 /// Second meanings that are tried, nearest first.
 const MOST_RIVALS: usize = 8;
-/// What a reading loses by a meaning that fits the words around it less well.
-const SWAPPED: f64 = 1.0;
+/// What a reading loses by a second meaning, and by how much less well that fits the words around it.
+const SWAPPED: f64 = 0.05;
+const SWAPPED_BY: f64 = 1.5;
 /// Readings whose scores differ by less are equally sure.
 const SAME_SCORE: f64 = 0.02;
 
@@ -109,7 +112,7 @@ impl<'a> Reader<'a> {
         time: &TimeContext,
     ) -> Result<(Vec<Reading>, bool), Box<NotRead>> {
         let language = Language::detect(question);
-        let tokens = token::tokens(question);
+        let tokens = self.unquoted(token::tokens(question), question);
         let times = phrases::find(&tokens, &Calendar::new(*time, &self.model.settings));
         let pieces = segment::segment(question, &tokens, &times, &self.lexicon, &self.values);
         let pieces = self.near_spellings(question, &tokens, pieces);
@@ -133,7 +136,7 @@ impl<'a> Reader<'a> {
             if found.iter().any(|(known, _)| known.query == reading.query) {
                 continue;
             }
-            let score = reading.score - SWAPPED * distance;
+            let score = reading.score - SWAPPED - SWAPPED_BY * distance;
             reading.score = (score.clamp(0.0, 1.0) * 1000.0).round() / 1000.0;
             found.push((reading, distance));
         }
@@ -143,11 +146,41 @@ impl<'a> Reader<'a> {
         // The sort is stable: of equals the one whose meanings fit best comes first.
         found.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
         let ambiguous = match found.as_slice() {
-            [first, second, ..] => first.1.max(second.1) < TOO_CLOSE && first.0.score - second.0.score < SAME_SCORE,
+            [first, second, ..] => {
+                first.1.max(second.1) < TOO_CLOSE && first.0.score - second.0.score < SAME_SCORE + SWAPPED
+            }
             _ => false,
         };
         found.truncate(MOST_READINGS);
         Ok((found.into_iter().map(|(reading, _)| reading).collect(), ambiguous))
+    }
+
+    /// A quoted name that no column holds as a whole, such as first and last name, is read word by word.
+    fn unquoted(&self, tokens: Vec<Token>, question: &str) -> Vec<Token> {
+        let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let words = token.text.split_whitespace().count();
+            let is_name = token.kind == Kind::Quoted && (2..=3).contains(&words);
+            let inner = question.get(token.start..token.end).unwrap_or_default();
+            let inner = inner.trim_matches(|c: char| !c.is_alphanumeric());
+            let all_known = || inner.split_whitespace().all(|word| self.values.knows(word));
+            if is_name && !self.values.knows(inner) && all_known() {
+                let shift = question
+                    .get(token.start..)
+                    .and_then(|rest| rest.find(inner))
+                    .unwrap_or(0)
+                    + token.start;
+                out.extend(token::tokens(inner).into_iter().map(|mut part| {
+                    part.start += shift;
+                    part.end += shift;
+                    part.capital = true;
+                    part
+                }));
+            } else {
+                out.push(token);
+            }
+        }
+        out
     }
 
     /// Pieces whose second meaning is nearly as good as the first, nearest first.
@@ -214,7 +247,8 @@ impl<'a> Reader<'a> {
         let mut nodes = nodes(text, pieces, ranked);
         let scope = self.scope();
         tidy::tidy(&mut nodes, &scope);
-        let draft = walk::walk(&nodes, &scope);
+        let mut draft = walk::walk(&nodes, &scope);
+        draft.via = roles::chosen(text.tokens, &draft.mentioned, self.model);
         let shift = draft.shift;
         let advise = draft.advise;
         let built = build::build(draft, &scope, time, text.language);
@@ -272,7 +306,10 @@ fn nodes(text: &Text<'_>, pieces: &[Piece], ranked: &[Vec<Ranked>]) -> Vec<Node>
             (Item::Cue(cue), _) => What::Cue(*cue),
             (Item::Punctuation, _) => What::Punctuation,
         };
+        let after_comparison = matches!(nodes.last().map(|node| &node.what), Some(What::Cue(Cue::Compare(_))));
         let what = match what {
+            // "More than one": elsewhere it is no number.
+            What::Cue(Cue::Filler) if after_comparison => spelled_number(text, piece).unwrap_or(What::Cue(Cue::Filler)),
             What::Unknown => spelled_number(text, piece).unwrap_or(What::Unknown),
             known => known,
         };

@@ -119,13 +119,36 @@ impl<'a> Scope<'a> {
         self.is_numeric(field) && !self.is_year(field) && self.field(field).is_some_and(measures)
     }
 
+    /// Does it hold how many there are of something, by its name: `room_count`, `num_employees`?
+    pub fn counts_things(&self, field: &FieldRef) -> bool {
+        let says = |known: &Field| {
+            name_stems(&known.words.label)
+                .iter()
+                .any(|word| matches!(word.as_str(), "count" | "quantiti"))
+                || known.name.starts_with("num_")
+                || known.name.starts_with("number_of")
+        };
+        self.is_numeric(field) && !self.is_key(field) && self.field(field).is_some_and(says)
+    }
+
+    /// The dataset whose rows a metric counts, all of them.
+    pub fn counted_rows(&self, name: &str) -> Option<String> {
+        let metric = self.model.metric(name)?;
+        match &metric.kind {
+            MetricKind::Simple {
+                dataset, filter: None, ..
+            } if metric.unit == Unit::Count => Some(dataset.clone()),
+            MetricKind::Simple { .. } | MetricKind::Ratio { .. } | MetricKind::Derived { .. } => None,
+        }
+    }
+
     pub fn is_key(&self, field: &FieldRef) -> bool {
         self.field(field).is_some_and(|field| field.role == Role::Key)
     }
 
     /// Does it tell the rows of its dataset apart, as key or name?
     pub fn names_rows(&self, field: &FieldRef) -> bool {
-        let labels = |dataset: &Dataset| dataset.label.iter().any(|label| *label == field.field);
+        let labels = |dataset: &Dataset| dataset.label.contains(&field.field);
         self.is_key(field) || self.model.dataset(&field.dataset).is_some_and(labels)
     }
 
@@ -183,6 +206,25 @@ impl<'a> Scope<'a> {
                 let has = names.iter().chain(&own).any(|word| stems.contains(word)) && field.role != Role::Key;
                 has.then(|| FieldRef::new(&dataset.name, &field.name))
             })
+    }
+
+    /// The field that is called by the name of a grain, in a dataset that has no date to make such periods of.
+    pub fn field_of_grain(&self, draft: &Draft, grain: Grain) -> Option<FieldRef> {
+        let word = match grain {
+            Grain::Day => "day",
+            Grain::Week => "week",
+            Grain::Month => "month",
+            Grain::Quarter => "quarter",
+            Grain::Year => "year",
+        };
+        let subject = draft.subject().or_else(|| draft.mentioned.first().cloned())?;
+        let dataset = self.model.dataset(&subject)?;
+        if dataset.time.is_some() {
+            return None;
+        }
+        let is_it = |field: &&Field| name_stems(&field.words.label).iter().any(|own| own == word);
+        let field = dataset.fields.iter().find(is_it)?;
+        Some(FieldRef::new(&subject, &field.name))
     }
 
     /// The field that "when" asks for.

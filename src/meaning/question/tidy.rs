@@ -78,13 +78,10 @@ fn full_names(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
             .is_some_and(|node| node.what == What::Unknown && node.text.eq_ignore_ascii_case("full"));
         let named = nodes.get(at + 1).filter(|node| is_plain_name(&node.text)).cloned();
         if let (true, Some(named)) = (is_full, named) {
-            let owner = match &named.what {
+            let owner = owner_of(nodes, at + 1).or_else(|| match &named.what {
                 What::Field(field) => Some(field.dataset.clone()),
-                _ => nodes.iter().find_map(|node| match &node.what {
-                    What::Dataset(dataset) => Some(dataset.clone()),
-                    _ => None,
-                }),
-            };
+                _ => None,
+            });
             let parts: Vec<FieldRef> = owner.map(|owner| scope.name_parts(&owner)).unwrap_or_default();
             if let Some(full) = nodes.get_mut(at) {
                 full.what = What::Cue(Cue::Filler);
@@ -101,6 +98,41 @@ fn full_names(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
     }
 }
 
+/// The dataset that is named after "of" or "for", else the first that is named.
+fn owner_of(nodes: &[Node], at: usize) -> Option<String> {
+    let dataset = |node: &Node| match &node.what {
+        What::Dataset(dataset) => Some(dataset.clone()),
+        _ => None,
+    };
+    let after = nodes.get(at + 1..).unwrap_or_default();
+    let follows = after.iter().find(|node| !is_small(&node.what)).and_then(dataset);
+    follows.or_else(|| nodes.iter().find_map(dataset))
+}
+
+/// "First and last name" where no field is called "last name": both parts of the name of what it belongs to.
+fn split_first_and_last(nodes: &mut [Node], at: usize, begins: bool, scope: &Scope<'_>) {
+    let is_last = nodes
+        .get(at + 2)
+        .is_some_and(|node| node.text.eq_ignore_ascii_case("last"));
+    let is_name = nodes.get(at + 3).is_some_and(|node| is_plain_name(&node.text));
+    if !(begins && is_last && is_name) {
+        return;
+    }
+    let parts = owner_of(nodes, at + 3)
+        .map(|owner| scope.name_parts(&owner))
+        .unwrap_or_default();
+    let [first, last] = parts.as_slice() else { return };
+    for (offset, what) in [
+        (0, What::Field(first.clone())),
+        (2, What::Field(last.clone())),
+        (3, What::Cue(Cue::Filler)),
+    ] {
+        if let Some(node) = nodes.get_mut(at + offset) {
+            node.what = what;
+        }
+    }
+}
+
 /// "First and last names": "first" is half a name, not the earliest.
 fn first_and_last_names(nodes: &mut [Node], scope: &Scope<'_>) {
     for at in 0..nodes.len() {
@@ -111,6 +143,7 @@ fn first_and_last_names(nodes: &mut [Node], scope: &Scope<'_>) {
             .get(at + 1)
             .is_some_and(|node| matches!(node.what, What::Cue(Cue::And)));
         let Some(What::Field(last)) = nodes.get(at + 2).map(|node| node.what.clone()) else {
+            split_first_and_last(nodes, at, is_first && tied, scope);
             continue;
         };
         let parts = scope.name_parts(&last.dataset);

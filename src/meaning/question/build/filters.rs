@@ -83,10 +83,9 @@ impl Builder<'_> {
                 kept.push(filter);
                 continue;
             }
-            match below
-                .iter_mut()
-                .find(|(known, _, known_negated)| *known == dataset && *known_negated == negated && !negated)
-            {
+            match below.iter_mut().find(|(known, inner_filters, known_negated)| {
+                *known == dataset && *known_negated == negated && !negated && !contradict(inner_filters, inner.as_ref())
+            }) {
                 Some((_, inner_filters, _)) => inner_filters.extend(inner),
                 None => below.push((dataset, inner.into_iter().collect(), negated)),
             }
@@ -115,6 +114,31 @@ impl Builder<'_> {
         }
         *filters = kept;
     }
+}
+
+/// Does a row that fits `known` certainly not fit `new`, because one field would need two values? Then two rows are meant.
+fn contradict(known: &[Filter], new: Option<&Filter>) -> bool {
+    fn equal(filter: &Filter) -> Option<(&FieldRef, &crate::meaning::query::Literal)> {
+        match filter {
+            Filter::Compare {
+                field,
+                operator: Comparison::Equal,
+                value,
+            } => Some((field, value)),
+            Filter::And(parts) => match parts.as_slice() {
+                [only] => equal(only),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    let Some((field, value)) = new.and_then(equal) else {
+        return false;
+    };
+    known
+        .iter()
+        .filter_map(equal)
+        .any(|(own, other)| own == field && other != value)
 }
 
 /// The field that a plain condition is about.

@@ -11,7 +11,7 @@ use crate::meaning::query::{Comparison, Dimension, Filter, Literal, Measure, Ord
 use crate::meaning::question::build::filters::filter_field;
 use crate::meaning::question::choose::metric_datasets;
 use crate::meaning::question::cue::Quality;
-use crate::meaning::question::draft::{Draft, Entity, Key, Ranking};
+use crate::meaning::question::draft::{Draft, Entity, Group, Key, Ranking};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
 use crate::meaning::semantic::{FieldRef, Metric, MetricKind, Unit};
@@ -49,6 +49,7 @@ pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Lang
     builder.people();
     builder.periods();
     builder.ranking();
+    builder.list_each();
     builder.default_measure();
     builder.count_what_is_filtered();
     builder.metric_of_condition();
@@ -103,6 +104,46 @@ impl Builder<'_> {
         }
     }
 
+    /// "The title and director of each film": nothing is measured, so films are listed.
+    fn list_each(&mut self) {
+        let draft = &self.draft;
+        let measures = !draft.measures.is_empty() || !draft.having.is_empty() || draft.grain.is_some();
+        let by_measure = matches!(
+            &draft.ranking,
+            Some(Ranking {
+                key: Key::Measure(_),
+                ..
+            })
+        );
+        let more = [
+            Intent::Report,
+            Intent::Trend,
+            Intent::Compare,
+            Intent::Share,
+            Intent::Growth,
+            Intent::Distribution,
+        ];
+        if measures || by_measure || draft.shows.is_empty() || more.iter().any(|intent| self.has(*intent)) {
+            return;
+        }
+        let groups: Option<Vec<String>> = draft
+            .groups
+            .iter()
+            .map(|group| match group {
+                Group::Entity(dataset) => Some(dataset.clone()),
+                Group::Field(_) => None,
+            })
+            .collect();
+        if let Some(groups) = groups.filter(|groups| !groups.is_empty()) {
+            self.draft.groups.clear();
+            for dataset in groups {
+                if !self.draft.entities.iter().any(|known| known.dataset == dataset) {
+                    self.draft.entities.push(Entity { dataset, leads: true });
+                }
+            }
+        }
+    }
+
     /// Gives an open superlative what it goes by.
     fn ranking(&mut self) {
         let Some(ranking) = self.draft.ranking.clone() else {
@@ -111,7 +152,10 @@ impl Builder<'_> {
         let Key::Open(quality) = ranking.key else { return };
         let mut descending = ranking.descending;
         let key = match quality {
-            Quality::Any | Quality::Activity => self.draft.measures.first().cloned().map(Key::Measure),
+            Quality::Any | Quality::Activity => {
+                let said = self.draft.measures.first().cloned();
+                said.or_else(|| self.activity(quality)).map(Key::Measure)
+            }
             Quality::Age => match self.scope.field_with(&self.draft, &["age"]) {
                 Some(field) => Some(Key::Field(field)),
                 None => {
@@ -145,6 +189,30 @@ impl Builder<'_> {
                 self.draft.ranking = None;
                 self.draft.loose_ends += 2;
             }
+        }
+    }
+
+    /// "Most frequently", "most often": by the number of rows of what else is named, or of the one thing that happens to it.
+    fn activity(&self, quality: Quality) -> Option<Measure> {
+        if quality != Quality::Activity {
+            return None;
+        }
+        let subject = self.draft.subject()?;
+        let below = |dataset: &&String| **dataset != subject && self.scope.points_at(dataset, &subject);
+        if let Some(named) = self.draft.mentioned.iter().find(below) {
+            return Some(Measure::Count(named.clone()));
+        }
+        let pointing = self
+            .scope
+            .model
+            .relationships
+            .iter()
+            .filter(|known| known.to == subject && known.from != subject);
+        let mut pointing: Vec<&String> = pointing.map(|known| &known.from).collect();
+        pointing.dedup();
+        match pointing.as_slice() {
+            [only] => Some(Measure::Count((*only).clone())),
+            _ => None,
         }
     }
 

@@ -3,11 +3,14 @@
 use crate::meaning::query::{Combine, Comparison, Filter, Limit, Literal, OrderKey, Query, Rows, SetOperator};
 use crate::meaning::question::build::filters::all_of;
 use crate::meaning::question::build::{Builder, Built};
-use crate::meaning::question::draft::{Condition, Draft};
+use crate::meaning::question::draft::{Condition, Draft, Key, Ranking};
+use crate::meaning::semantic::FieldRef;
 
 impl Builder<'_> {
     pub(super) fn rows(mut self) -> Option<Built> {
         let dataset = self.draft.subject().or_else(|| self.draft.mentioned.first().cloned())?;
+        self.show_what_is_ranked(&dataset);
+        self.show_everything(&dataset);
         let excluded = self.excluded();
         let mut filters = self.filters(&dataset);
         let all_filters = filters.clone();
@@ -44,6 +47,7 @@ impl Builder<'_> {
             dataset: dataset.clone(),
             fields: self.draft.shows.clone(),
             // Different values that are sorted by something else are no set any more.
+            via: self.draft.via.clone(),
             distinct: self.draft.distinct && order.iter().all(|by| shows_key(&self.draft, &by.key)),
             filter: all_of(filters),
             window,
@@ -64,6 +68,32 @@ impl Builder<'_> {
         let query = except.or_else(|| self.intersect(&rows)).unwrap_or(Query::Rows(rows));
         let exact = exact.filter(|_| matches!(query, Query::Rows(_)));
         Some(self.built(query, exact, Vec::new(), all_filters, order, limit))
+    }
+
+    /// "The top 3 support rates": of nothing else is anything said, so the rates are shown.
+    fn show_what_is_ranked(&mut self, dataset: &str) {
+        let Some(Ranking {
+            key: Key::Field(field), ..
+        }) = &self.draft.ranking
+        else {
+            return;
+        };
+        if self.draft.entities.is_empty() && self.draft.shows.is_empty() && field.dataset == dataset {
+            let field = field.clone();
+            self.draft.show(field);
+        }
+    }
+
+    /// "All information about the airports": each of their columns.
+    fn show_everything(&mut self, dataset: &str) {
+        let names_or_none = self.draft.shows.iter().all(|field| self.scope.names_rows(field));
+        if !self.draft.everything || !names_or_none {
+            return;
+        }
+        if let Some(known) = self.scope.model.dataset(dataset) {
+            let all = known.fields.iter().filter(|field| field.column.is_some());
+            self.draft.shows = all.map(|field| FieldRef::new(dataset, &field.name)).collect();
+        }
     }
 
     /// The conditions on what there must not be.

@@ -90,6 +90,7 @@ impl Builder<'_> {
         let summary = Summary {
             measures: self.draft.measures.clone(),
             dimensions: shown,
+            via: self.draft.via.clone(),
             filter: all_of(filters),
             window,
             compare,

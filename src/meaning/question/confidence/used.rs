@@ -72,7 +72,8 @@ impl Used {
             Cue::Empty => self.conditions == 0,
             Cue::Distinct => !self.distinct && !self.functions.contains(&Aggregate::CountDistinct) && self.groups == 0,
             Cue::Or => self.conditions == 0 && self.sets == 0,
-            Cue::List
+            Cue::Everything
+            | Cue::List
             | Cue::Which
             | Cue::Who
             | Cue::When

@@ -15,7 +15,7 @@ impl Walker<'_> {
         let operator = if self.negated { opposite(operator) } else { operator };
         self.negated = false;
         if let Some(quality) = self.scope.quality_of(&node.text)
-            && let Some(field) = self.scope.field_with(&self.draft, quality.words())
+            && let Some(field) = self.quality_field(quality)
         {
             self.field = Some(field);
         }
@@ -33,6 +33,13 @@ impl Walker<'_> {
         self.comparison = Some(operator);
     }
 
+    /// The field that "older" or "shorter" compares; people are short in height, films in length.
+    fn quality_field(&self, quality: Quality) -> Option<FieldRef> {
+        let field = self.scope.field_with(&self.draft, quality.words());
+        let heights = || self.scope.field_with(&self.draft, Quality::Height.words());
+        field.or_else(|| (quality == Quality::Length).then(heights).flatten())
+    }
+
     pub(super) fn empty(&mut self) {
         let Some(field) = self.field.take() else { return };
         self.dangling = false;
@@ -42,7 +49,17 @@ impl Walker<'_> {
 
     pub(super) fn against_average(&mut self, at: usize, above: bool) {
         let next = self.next_content(at + 1).map(|(_, what)| what.clone());
-        if let (Some(field), false) = (self.field.clone(), matches!(next, Some(What::Field(_)))) {
+        if let Some(quality) = self.nodes.get(at).and_then(|node| self.scope.quality_of(&node.text))
+            && let Some(field) = self.quality_field(quality)
+        {
+            self.dangling = false;
+            return self.add(against_average(field, above));
+        }
+        let measured = self
+            .field
+            .clone()
+            .filter(|field| self.scope.is_numeric(field) || self.scope.is_time(field));
+        if let (Some(field), false) = (measured, matches!(next, Some(What::Field(_)))) {
             self.dangling = false;
             self.add(against_average(field, above));
         } else {
@@ -81,6 +98,15 @@ impl Walker<'_> {
                     self.between_numbers(low, number);
                 }
             }
+            return;
+        }
+        if matches!(
+            self.next_content(at + 1),
+            Some((_, What::Cue(Cue::Superlative { .. } | Cue::Frequent { .. })))
+        ) && self.comparison.is_none()
+        {
+            // "The five oldest people".
+            self.number = Some(number);
             return;
         }
         if let Some(superlative) = &mut self.superlative
@@ -147,7 +173,7 @@ impl Walker<'_> {
         if let Some(field) = self.field.clone()
             && (self.dangling
                 || matches!(
-                    self.previous_content(at),
+                    self.nodes.get(at.wrapping_sub(1)).map(|node| &node.what),
                     Some(What::Field(_) | What::Cue(Cue::Compare(_)))
                 ))
         {
@@ -243,6 +269,10 @@ impl Walker<'_> {
     pub(super) fn time(&mut self, at: usize, phrase: Phrase, bare_year: bool) {
         match phrase {
             Phrase::Grain(grain) => {
+                if let Some(field) = self.scope.field_of_grain(&self.draft, grain) {
+                    // Years are a field here, not something to be made of dates.
+                    return self.take_field(at, &field);
+                }
                 if self.draft.grain.is_none() {
                     self.draft.grain = Some(grain);
                 }

@@ -150,6 +150,7 @@ impl<'a> Walker<'a> {
 
     fn cue(&mut self, at: usize, node: &Node, cue: Cue) {
         match cue {
+            Cue::Everything => self.draft.everything = true,
             Cue::Their => {
                 if self.zone == Zone::Where {
                     self.zone = Zone::Show;
@@ -170,6 +171,8 @@ impl<'a> Walker<'a> {
                 .time_field_for(&self.draft)
                 .into_iter()
                 .for_each(|field| self.draft.show(field)),
+            // "The average number of rooms" is an average.
+            Cue::Count if self.aggregates.iter().any(|function| *function != Aggregate::Sum) => {}
             Cue::Count => {
                 self.count = true;
                 self.draft.intend(Intent::Count);
@@ -184,6 +187,8 @@ impl<'a> Walker<'a> {
             }
             Cue::Superlative { descending, quality } => self.superlative(at, descending, quality),
             Cue::Frequent { descending } => self.frequent(at, descending),
+            // "In descending order by" says what it is sorted by.
+            Cue::Group if self.descending.is_some() && self.draft.ranking.is_none() => self.zone = Zone::Order,
             Cue::Group => self.zone = Zone::Group,
             Cue::Ranked => self.zone = Zone::Order,
             Cue::Direction { descending } => match &mut self.draft.ranking {
@@ -226,6 +231,9 @@ impl<'a> Walker<'a> {
             Cue::Contains | Cue::Starts | Cue::Ends => self.contains = Some(cue),
             Cue::Empty => self.empty(),
             Cue::AgainstAverage { above } => self.against_average(at, above),
+            // "Employees who report to Jones".
+            Cue::Intent(Intent::Report)
+                if matches!(self.previous_content(at), Some(What::Cue(Cue::That | Cue::Who))) => {}
             Cue::Intent(intent) => self.draft.intend(intent),
             Cue::Advise => self.draft.advise = true,
             Cue::Target { reached } => self.target = Some(reached),
@@ -319,6 +327,8 @@ impl<'a> Walker<'a> {
         let Some(superlative) = self.superlative.take() else {
             return;
         };
+        // "The largest number of years working": what is counted is what the ranking goes by.
+        self.count = false;
         let said = self.draft.ranking.as_ref().and_then(|ranking| ranking.limit);
         let limit = superlative.count.or(said).or(Some(1));
         self.draft.ranking = Some(Ranking {

@@ -30,12 +30,23 @@ impl Walker<'_> {
             return self.settle_superlative(Key::Measure(Measure::Count(dataset.to_owned())));
         }
         let is_other = self.draft.subject().is_some_and(|subject| subject != dataset);
+        if self.negated && is_other && self.value_follows(at) {
+            return;
+        }
         if self.negated && is_other && !self.value_follows(at) {
             return self.exists(dataset);
         }
         if self.count && self.zone == Zone::Order {
             self.count = false;
             return self.settle_order(Key::Measure(Measure::Count(dataset.to_owned())));
+        }
+        let is_compound = matches!(
+            self.nodes.get(at + 1).map(|node| &node.what),
+            Some(What::Field(field)) if field.dataset == dataset
+        );
+        if self.count && is_compound {
+            // "How many captain ranks": the field is counted.
+            return;
         }
         if self.count {
             return self.carry_count(dataset);
@@ -180,7 +191,7 @@ impl Walker<'_> {
         }
         if self.count {
             self.count = false;
-            if self.scope.is_amount(field) && !self.draft.distinct {
+            if (self.scope.is_amount(field) || self.scope.counts_things(field)) && !self.draft.distinct {
                 self.used_aggregates = vec![Aggregate::Sum];
                 return self.aggregate_field(field);
             }
@@ -227,6 +238,16 @@ impl Walker<'_> {
             }
             Zone::Group => self.group_field(field),
             Zone::Order => self.settle_order(Key::Field(field.clone())),
+            Zone::Where
+                if self.negated
+                    && self.is_of_others(field)
+                    && !self.condition_follows(at)
+                    && !self.value_follows(at) =>
+            {
+                // "Courses without a prerequisite".
+                let dataset = field.dataset.clone();
+                self.exists(&dataset);
+            }
             Zone::Where => {
                 if let (true, true, Some(before)) = (self.dangling, self.with && self.and, self.field.clone()) {
                     // "With their names and addresses": nothing is said of the first, so it is shown.
@@ -236,6 +257,12 @@ impl Walker<'_> {
                 self.dangling = true;
             }
         }
+    }
+
+    /// Is it a field of rows that point at what the question is about?
+    fn is_of_others(&self, field: &FieldRef) -> bool {
+        let subject = self.draft.subject();
+        subject.is_some_and(|subject| subject != field.dataset && self.scope.points_at(&field.dataset, &subject))
     }
 
     /// "The artist with the oldest age": the field says what "oldest" goes by.
@@ -323,11 +350,18 @@ impl Walker<'_> {
             return false;
         };
         let can_be_ranked = self.scope.is_numeric(field) || self.scope.is_time(field);
+        let is_alone = self.draft.entities.is_empty() && self.draft.shows.is_empty() && self.draft.who.is_none();
+        if let (true, false, [function]) = (can_be_ranked, is_alone, self.aggregates.as_slice()) {
+            // "The department with the highest total credits".
+            let key = Key::Measure(aggregate(*function, field));
+            self.aggregates.clear();
+            self.settle_superlative(key);
+            return true;
+        }
         if !can_be_ranked {
             // "the most cities": how many different ones; "top 5 cities": the things ranked.
             return false;
         }
-        let is_alone = self.draft.entities.is_empty() && self.draft.shows.is_empty() && self.draft.who.is_none();
         if is_alone
             && superlative.count.is_none()
             && self.zone == Zone::Show
@@ -387,6 +421,20 @@ impl Walker<'_> {
             self.draft.measure(attainment.clone());
             return self.group_condition(attainment, operator, Literal::Integer(1));
         }
+        if let Some(dataset) = self.scope.counted_rows(name)
+            && self.means_rows()
+        {
+            return self.dataset(at, &dataset);
+        }
+        if let (Some(field), true) = (self.scope.summed_field(name), self.superlative.is_some())
+            && self.draft.entities.is_empty()
+            && self.draft.shows.is_empty()
+            && self.draft.groups.is_empty()
+            && self.superlative_of_field(&field)
+        {
+            // "The largest payment amount".
+            return;
+        }
         let measure = Measure::Metric(name.to_owned());
         let other_than_sum = self.aggregates.iter().any(|function| *function != Aggregate::Sum);
         if let (true, Some(field)) = (other_than_sum, self.scope.summed_field(name)) {
@@ -419,6 +467,15 @@ impl Walker<'_> {
             return;
         }
         self.draft.measure(measure);
+    }
+
+    /// "Which customers made orders": a word that counts rows where nothing is counted names the rows.
+    fn means_rows(&self) -> bool {
+        let counts =
+            self.count || self.superlative.is_some() || self.comparison.is_some() || self.draft.ranking.is_some();
+        let leads = self.draft.entities.first().is_some_and(|entity| entity.leads) || !self.draft.shows.is_empty();
+        let groups = !self.draft.groups.is_empty() || self.draft.grain.is_some() || !self.draft.measures.is_empty();
+        !counts && !groups && self.zone == Zone::Where && leads
     }
 
     /// Does a comparison with a number stand right after?
