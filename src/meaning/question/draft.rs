@@ -99,6 +99,8 @@ pub struct Draft {
     pub having: Vec<GroupCondition>,
     pub ranking: Option<Ranking>,
     pub distinct: bool,
+    /// A dataset is named by its own name anywhere.
+    pub names_dataset: bool,
     /// All columns are wanted.
     pub everything: bool,
     /// "Both A and B": two values of one field must be met, by different rows.

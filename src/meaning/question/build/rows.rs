@@ -24,7 +24,7 @@ impl Builder<'_> {
         let mut periods = Vec::new();
         for each in &windows {
             match (has_time, windows.len()) {
-                (true, 1) => window = Some(self.clip(*each)),
+                (true, 1) => window = Some(*each),
                 _ => match self.window_filter(&dataset, *each) {
                     Some(filter) => periods.push(filter),
                     None => self.draft.loose_ends += 1,
@@ -78,7 +78,8 @@ impl Builder<'_> {
         else {
             return;
         };
-        if self.draft.entities.is_empty() && self.draft.shows.is_empty() && field.dataset == dataset {
+        let nothing_else = self.draft.entities.is_empty() && self.draft.shows.is_empty() && self.draft.who.is_none();
+        if nothing_else && !self.draft.names_dataset && field.dataset == dataset {
             let field = field.clone();
             self.draft.show(field);
         }

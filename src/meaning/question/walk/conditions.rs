@@ -33,6 +33,10 @@ impl Walker<'_> {
         self.comparison = Some(operator);
     }
 
+    fn age(&self) -> Option<FieldRef> {
+        self.scope.field_with(&self.draft, Quality::Age.words())
+    }
+
     /// The field that "older" or "shorter" compares; people are short in height, films in length.
     fn quality_field(&self, quality: Quality) -> Option<FieldRef> {
         let field = self.scope.field_with(&self.draft, quality.words());
@@ -199,6 +203,12 @@ impl Walker<'_> {
         match self.last_measure.clone() {
             Some(measure @ (Measure::Metric(_) | Measure::Aggregate { .. } | Measure::Ratio { .. })) => {
                 self.group_condition(measure, operator, number);
+            }
+            Some(Measure::Count(_)) | None if self.age().is_some() => {
+                // "People under 40".
+                if let Some(field) = self.age() {
+                    self.add(compare(&field, operator, number));
+                }
             }
             // A number of what? "Rooms that cost more than 120" is not about the number of rooms.
             Some(Measure::Count(_)) | None => self.draft.loose_ends += 2,

@@ -341,7 +341,17 @@ impl<'a> Walker<'a> {
 
     /// "Most common city": by the number of rows.
     fn frequent(&mut self, at: usize, descending: bool) {
-        let target = self.next_content(at + 1).map(|(_, what)| what.clone());
+        let next = self.next_content(at + 1);
+        // "Most common apartment type": the noun in front belongs to the field.
+        let compound = next.and_then(
+            |(place, what)| match (what, self.nodes.get(place + 1).map(|node| &node.what)) {
+                (What::Dataset(dataset), Some(What::Field(field))) if field.dataset == *dataset => {
+                    Some(What::Field(field.clone()))
+                }
+                _ => None,
+            },
+        );
+        let target = compound.or_else(|| next.map(|(_, what)| what.clone()));
         let limit = Some(1);
         let ranking = |measure| Ranking {
             key: Key::Measure(measure),

@@ -11,6 +11,7 @@ use crate::meaning::semantic::{Aggregate, FieldRef};
 impl Walker<'_> {
     pub(super) fn dataset(&mut self, at: usize, dataset: &str) {
         self.draft.mention(dataset);
+        self.draft.names_dataset = true;
         if self.draft.shows.is_empty() && !self.count {
             self.draft.distinct = false;
         }
