@@ -10,7 +10,12 @@ use serde::Deserialize;
 
 use crate::text::Language;
 
+mod connection;
 mod file;
+mod places;
+
+pub use connection::{Access, Connection, ConnectionLimits, ConnectionSource, Tls, TlsMode, UrlSource};
+pub use places::cache_folders;
 
 /// The name of the file, looked for in the current folder and those above it.
 pub const FILE_NAME: &str = "analyst.toml";
@@ -107,52 +112,6 @@ pub struct Config {
     pub output: Output,
     /// Prices by model name, as `--model` spells it.
     pub prices: BTreeMap<String, Price>,
-}
-
-/// A database that was chosen, with what is known of it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// The name that the configuration gives it.
-    pub name: Option<String>,
-    /// A path or a URL; it may hold a password, so it is not shown by `Debug`.
-    pub url: String,
-    pub semantic: Option<PathBuf>,
-}
-
-impl std::fmt::Debug for Connection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection")
-            .field("name", &self.name)
-            .field("semantic", &self.semantic)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A connection as the file names it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ConnectionSource {
-    pub url: UrlSource,
-    pub semantic: Option<PathBuf>,
-}
-
-impl std::fmt::Debug for ConnectionSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let variable = match &self.url {
-            UrlSource::Variable(name) => Some(name),
-            UrlSource::Url(_) => None,
-        };
-        f.debug_struct("ConnectionSource")
-            .field("url_env", &variable)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Where a connection's URL stands.
-#[derive(Clone, PartialEq, Eq)]
-pub enum UrlSource {
-    Url(String),
-    /// The name of an environment variable, so that passwords stay out of the file.
-    Variable(String),
 }
 
 /// The plan's settings.
@@ -316,6 +275,7 @@ impl Config {
                 name: Some(chosen.to_owned()),
                 url,
                 semantic: source.semantic.clone(),
+                access: source.access.clone(),
             });
         }
         let plain_word = !chosen.contains([':', '/', '\\', '.']);
@@ -331,6 +291,7 @@ impl Config {
             name: None,
             url: chosen.to_owned(),
             semantic: None,
+            access: Access::default(),
         })
     }
 
@@ -363,6 +324,10 @@ impl Config {
         }
         if let Some(chosen) = set("ANALYST_DB") {
             *db = Some(chosen);
+        }
+        // Set for other programs too, so it does not outrank what the project's own file says.
+        if db.is_none() {
+            *db = set("DATABASE_URL");
         }
         if let Some(path) = set("ANALYST_SEMANTIC") {
             self.semantic = Some(path.into());

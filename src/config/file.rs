@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::config::{
-    Batch, Budget, Config, ConfigError, Connection, ConnectionSource, Plan, Price, UrlSource, nearest, read_date,
-    read_language,
+    Access, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource, Plan, Price, Tls,
+    UrlSource, nearest, read_date, read_language,
 };
 
 /// The version of the format that this program writes and reads.
@@ -55,6 +55,10 @@ struct FileConnection {
     url: Option<String>,
     url_env: Option<String>,
     semantic: Option<PathBuf>,
+    role: Option<String>,
+    schemas: Option<Vec<String>>,
+    tls: Option<Tls>,
+    limits: Option<ConnectionLimits>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -62,6 +66,29 @@ struct FileConnection {
 struct FileOutput {
     home: Option<PathBuf>,
     font_dir: Option<PathBuf>,
+}
+
+impl FileConnection {
+    /// The connection, its paths beside the file in `folder`; else what is wrong with it, in words.
+    fn read(self, folder: &Path) -> Result<ConnectionSource, String> {
+        let url = match (self.url, self.url_env) {
+            (Some(url), None) => UrlSource::Url(place(&url, folder)),
+            (None, Some(variable)) => UrlSource::Variable(variable),
+            (Some(_), Some(_)) | (None, None) => return Err("needs either `url` or `url_env`".to_owned()),
+        };
+        let access = Access {
+            tls: self.tls.unwrap_or_default().beside(folder),
+            role: self.role,
+            schemas: self.schemas.unwrap_or_default(),
+            limits: self.limits.unwrap_or_default(),
+        };
+        access.check()?;
+        Ok(ConnectionSource {
+            url,
+            semantic: self.semantic.map(|path| folder.join(path)),
+            access,
+        })
+    }
 }
 
 /// Reads a file into a configuration whose `db` still holds what the file says, unresolved. Paths in the file are
@@ -87,25 +114,12 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
     let beside = |p: PathBuf| folder.join(p);
     let mut connections = BTreeMap::new();
     for (name, connection) in file.connections {
-        let url = match (connection.url, connection.url_env) {
-            (Some(url), None) => UrlSource::Url(place(&url, folder)),
-            (None, Some(variable)) => UrlSource::Variable(variable),
-            (Some(_), Some(_)) | (None, None) => {
-                let problem = format!("connection `{name}` needs either `url` or `url_env`");
-                return Err(ConfigError::Invalid {
-                    path: path.to_owned(),
-                    line: line_of(&text, &name),
-                    problem,
-                });
-            }
-        };
-        connections.insert(
-            name,
-            ConnectionSource {
-                url,
-                semantic: connection.semantic.map(beside),
-            },
-        );
+        let source = connection.read(folder).map_err(|problem| ConfigError::Invalid {
+            path: path.to_owned(),
+            line: line_of(&text, &name),
+            problem: format!("connection `{name}` {problem}"),
+        })?;
+        connections.insert(name, source);
     }
     let mut config = Config {
         file: Some(path.to_owned()),
@@ -129,6 +143,7 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
             name: None,
             url,
             semantic: None,
+            access: Access::default(),
         }
     });
     config.connections = connections;

@@ -173,6 +173,22 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     "db = \"shop\"\n[connections.shop]\nurl_env = \"SHOP\"\n",
     "connection `shop` takes its URL from the environment variable SHOP, which is not set"
 )]
+#[case(
+    "[connections.a]\nurl = \"x\"\ntls = { certificate = \"c.pem\" }\n",
+    "…/analyst.toml:1: connection `a` needs `tls.certificate` and `tls.key` together"
+)]
+#[case(
+    "[connections.a]\nurl = \"x\"\ntls = { ca = \"c.pem\", mode = \"off\" }\n",
+    "…/analyst.toml:1: connection `a` names certificates and says `tls.mode = \"off\"`"
+)]
+#[case(
+    "[connections.a]\nurl = \"x\"\nlimits = { timeout = 0 }\n",
+    "…/analyst.toml:1: connection `a` has `limits.timeout = 0`; it must be at least 1"
+)]
+#[case(
+    "[connections.a]\nurl = \"x\"\nlimits = { max_row = 1 }\n",
+    "…/analyst.toml:3: unknown key `max_row`; did you mean `max_rows`?"
+)]
 fn a_mistake_is_named_with_its_line_and_value(#[case] toml: &str, #[case] message: &str) {
     let error = error_of(toml);
     assert!(error.starts_with(message), "{error}");
@@ -199,4 +215,54 @@ fn passwords_are_not_shown_by_debug() {
     let config = Config::resolve(Overrides::default(), folder.path(), &no_variables).unwrap();
     assert_eq!(config.db.as_ref().unwrap().url, "postgres://u:hunter2@h/d");
     assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+const GUARDED: &str = r#"
+[connections.prod]
+url_env = "PROD_URL"
+role = "reporting"
+schemas = ["sales", "crm"]
+tls = { ca = "ca.pem", certificate = "client.pem", key = "/etc/client.key" }
+limits = { max_rows = 500, timeout = 10, max_cost = 100000 }
+"#;
+
+#[test]
+fn a_named_connection_says_how_it_is_used() {
+    let folder = in_folder(GUARDED);
+    let variables = |name: &str| (name == "PROD_URL").then(|| "postgres://ann:s3cret@h/d".to_owned());
+    let flags = Overrides {
+        db: Some("prod".into()),
+        ..Overrides::default()
+    };
+    let config = Config::resolve(flags, folder.path(), &variables).unwrap();
+    let access = &config.db.as_ref().unwrap().access;
+    assert_eq!(access.role.as_deref(), Some("reporting"));
+    assert_eq!(access.schemas, ["sales", "crm"]);
+    assert_eq!(access.tls.ca, Some(folder.path().join("ca.pem")));
+    assert_eq!(access.tls.key, Some("/etc/client.key".into()));
+    assert_eq!(access.tls.mode(), Some(TlsMode::VerifyFull));
+    assert_eq!(
+        (access.limits.max_rows, access.limits.timeout, access.limits.max_cost),
+        (Some(500), Some(10), Some(100_000))
+    );
+    assert!(!format!("{config:?}").contains("s3cret"));
+}
+
+#[rstest]
+#[case("", None, "postgres://from-env")]
+#[case("db = \"a.sqlite\"\n", None, "a.sqlite")]
+#[case("", Some("b.sqlite"), "b.sqlite")]
+fn database_url_is_taken_where_nothing_else_chooses(
+    #[case] toml: &str,
+    #[case] flag: Option<&str>,
+    #[case] chosen: &str,
+) {
+    let folder = in_folder(toml);
+    let variables = |name: &str| (name == "DATABASE_URL").then(|| "postgres://from-env".to_owned());
+    let flags = Overrides {
+        db: flag.map(str::to_owned),
+        ..Overrides::default()
+    };
+    let config = Config::resolve(flags, folder.path(), &variables).unwrap();
+    assert!(config.db.unwrap().url.ends_with(chosen));
 }

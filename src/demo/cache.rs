@@ -5,6 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::config::cache_folders;
+
 use super::file::{APPLICATION_ID, write};
 use super::{DemoError, Existing, VERSION};
 
@@ -18,7 +20,7 @@ const APPLICATION: usize = 68;
 /// The file in the first folder that has it or can take it.
 pub fn cached() -> Result<PathBuf, DemoError> {
     let mut first_error = None;
-    for folder in folders() {
+    for folder in cache_folders() {
         match in_folder(&folder) {
             Ok(path) => return Ok(path),
             // The first folder is the one that the user should mend.
@@ -46,30 +48,6 @@ pub(super) fn in_folder(folder: &Path) -> Result<PathBuf, DemoError> {
         Err(_) if is_ours(&path) => Ok(path),
         written => written.map(|()| path),
     }
-}
-
-/// The user's cache folder, then the system's temporary folder.
-fn folders() -> Vec<PathBuf> {
-    let temporary = env::temp_dir().join("analyst-cache");
-    user_cache()
-        .into_iter()
-        .map(|cache| cache.join("analyst"))
-        .chain([temporary])
-        .collect()
-}
-
-fn user_cache() -> Option<PathBuf> {
-    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || folder("HOME");
-    folder("XDG_CACHE_HOME").or_else(|| {
-        if cfg!(windows) {
-            folder("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            home().map(|home| home.join("Library").join("Caches"))
-        } else {
-            home().map(|home| home.join(".cache"))
-        }
-    })
 }
 
 /// Is that file a sample database of this version, as long as its header says?

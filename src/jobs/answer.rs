@@ -33,7 +33,7 @@ use crate::tools::sql_validate::SqlValidate;
 use crate::tools::todo_write::TodoWrite;
 use crate::tools::workbench::{Folders, Setup};
 use crate::tools::{Registry, Tool, Workbench};
-use crate::warehouse::engine::RunLimits;
+use crate::warehouse::engine::{Ceiling, RunLimits};
 
 /// Tables named in the database brief of the prompt; `schema_probe` finds the others.
 const BRIEF_TABLES: usize = 40;
@@ -193,6 +193,7 @@ fn workbench(job: &Job<'_>, language: Language) -> Arc<Workbench> {
         language,
         limits: RunLimits {
             max_rows: usize::try_from(job.config.budget.max_rows).unwrap_or(usize::MAX),
+            ceiling: Ceiling::HOURS,
             ..RunLimits::default()
         },
         folders: Folders {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::Access;
 use crate::demo::{self, DemoError};
 use crate::meaning::semantic::{self, FieldRef, MetricKind, Model};
 use crate::meaning::sound;
 use crate::time::{TimeContext, Window, parse_date};
 use crate::warehouse::catalog::Catalog;
 use crate::warehouse::catalog::values::ValueIndex;
-use crate::warehouse::engine::{Engine, EngineError, Target, TargetError};
+use crate::warehouse::engine::{CatalogCache, Engine, EngineError, Target, TargetError};
 use crate::warehouse::profile;
 
 /// What to open, and what is known about its meaning.
@@ -21,7 +22,11 @@ pub enum Source {
     /// The sample sales database, written on first use.
     Sample,
     /// A path or URL, with the semantic model's file where there is one.
-    Given { url: String, semantic: Option<PathBuf> },
+    Given {
+        url: String,
+        semantic: Option<PathBuf>,
+        access: Box<Access>,
+    },
 }
 
 /// An open database. Cheap to clone.
@@ -112,10 +117,14 @@ pub(super) async fn connect(source: &Source) -> Result<Connected, DatabaseError>
             let name = Some(demo::DATABASE_NAME.to_owned());
             (Target::Sqlite(path), Some(Semantics::Sample), name)
         }
-        Source::Given { url, semantic } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
+        Source::Given { url, semantic, .. } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
+    };
+    let access = match source {
+        Source::Sample => Access::default(),
+        Source::Given { access, .. } => Access::clone(access),
     };
     Ok(Connected {
-        engine: Engine::connect(&target).await?,
+        engine: Engine::connect_with(&target, &access, CatalogCache::of_user().as_ref()).await?,
         semantic,
         name,
     })

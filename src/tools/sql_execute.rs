@@ -162,9 +162,10 @@ async fn run(
         .await
         .map_err(|error| match &error {
             EngineError::Cancelled => ToolError::Cancelled,
-            EngineError::Refused(_) | EngineError::NotReadOnly(_) | EngineError::Timeout(_) => {
-                ToolError::FixTheCall(error.to_string())
-            }
+            EngineError::Refused(_)
+            | EngineError::NotReadOnly(_)
+            | EngineError::Timeout(_)
+            | EngineError::TooCostly { .. } => ToolError::FixTheCall(error.to_string()),
             _ if error.may_pass() => ToolError::TryAgain(error.to_string()),
             _ => ToolError::CannotBeDone(error.to_string()),
         })

@@ -16,7 +16,8 @@ use crate::time::parse_date;
 /// Which database, which model, and within which bounds.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Shared {
-    /// Database: a SQLite file, a URL, or a connection named in analyst.toml; the sample sales database if left out
+    /// Database: a SQLite file, CSV and Parquet files (a folder or 'data/*.csv'), a URL, or a connection named in
+    /// analyst.toml; $DATABASE_URL or else the sample sales database if left out
     #[arg(long, value_name = "DB")]
     pub db: Option<String>,
     /// Semantic model (Apache Ossie YAML or JSON); drafted from the database if left out
@@ -164,6 +165,7 @@ pub fn source(config: &Config) -> Source {
         Some(connection) => Source::Given {
             url: connection.url.clone(),
             semantic: config.semantic_path().map(PathBuf::from),
+            access: Box::new(connection.access.clone()),
         },
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::names::{is_cjk, stem, words};
 use super::values::ValueIndex;
 use super::{Catalog, Table};
@@ -45,7 +47,7 @@ pub struct Hit {
 }
 
 /// The words of a catalog, ready to be searched.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SearchIndex {
     tables: Vec<String>,
     /// Term → (place in `tables`, weighted count).

@@ -28,6 +28,22 @@ pub enum EngineError {
     Timeout(Duration),
     #[error("cancelled")]
     Cancelled,
+    /// The connection broke while rows were coming, so that the statement is not simply run again.
+    #[error("the connection to {database} broke after {rows} rows: {reason}; run the statement again")]
+    Lost {
+        database: String,
+        rows: usize,
+        reason: String,
+    },
+    /// The database's own estimate, or what it has done so far, is beyond the ceiling.
+    #[error(
+        "{found}, and the limit is {limit}; ask for less, or raise `limits.{key}` of the connection in analyst.toml"
+    )]
+    TooCostly {
+        found: String,
+        limit: u64,
+        key: &'static str,
+    },
     /// Another program holds a lock; trying again may help.
     #[error("the database is locked by another program: {0}")]
     Locked(String),
@@ -44,7 +60,10 @@ pub enum EngineError {
 impl EngineError {
     /// May the same call succeed a little later?
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Connection { .. } | Self::Locked(_) | Self::Interrupted(_))
+        matches!(
+            self,
+            Self::Connection { .. } | Self::Lost { .. } | Self::Locked(_) | Self::Interrupted(_)
+        )
     }
 }
 

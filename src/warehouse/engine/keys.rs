@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use polars::prelude::AnyValue;
+use tokio::sync::OnceCell;
 
 use super::{Engine, EngineError};
 use crate::warehouse::catalog::keys::{Candidate, candidates};
 use crate::warehouse::catalog::{Catalog, ForeignKey, KeySource, Table, quote};
+
+/// Columns that are looked at side by side.
+const SIDE_BY_SIDE: usize = 4;
 
 /// Tables with more rows are not measured whole.
 const WHOLE: u64 = 200_000;
@@ -17,50 +22,71 @@ const SAMPLE: u64 = 50_000;
 /// A name that fits well outweighs a few values that point at nothing; with more of them it is no key.
 const LEAST_SHARE_FOUND: f64 = 0.9;
 
+/// Whether the rows of a table (its place in the catalog) are told apart by a column, each asked of the database once.
+type Uniqueness = HashMap<(usize, String), OnceCell<bool>>;
+
 /// Adds to `catalog` the foreign keys that nobody declared: `Measured` where every value of the column was found among
 /// unique values of the target, `Inferred` where rows are missing, too many, or a few values point at nothing.
 pub(super) async fn infer(engine: &Engine, catalog: &mut Catalog) -> Result<(), EngineError> {
-    let mut unique: HashMap<(usize, String), bool> = HashMap::new();
-    for options in candidates(catalog) {
-        for candidate in options {
-            let (Some(from), Some(to)) = (catalog.tables.get(candidate.from), catalog.tables.get(candidate.to)) else {
-                continue;
-            };
-            if !candidate.proven_unique {
-                let known = unique.get(&(candidate.to, candidate.to_column.clone())).copied();
-                let is_unique = match known {
-                    Some(known) => known,
-                    None => is_unique(engine, to, &candidate.to_column).await?,
-                };
-                unique.insert((candidate.to, candidate.to_column.clone()), is_unique);
-                if !is_unique {
-                    continue;
-                }
-            }
-            if let Some(source) = measure(engine, from, to, &candidate).await? {
-                let key = ForeignKey {
-                    columns: vec![candidate.column],
-                    to_schema: to.schema.clone(),
-                    to_table: to.name.clone(),
-                    to_columns: vec![candidate.to_column],
-                    source,
-                };
-                if let Some(table) = catalog.tables.get_mut(candidate.from) {
-                    table.foreign_keys.push(key);
-                }
-                break;
-            }
-        }
-    }
-    let measured = unique.into_iter().filter(|(_, is_unique)| *is_unique);
+    let candidates = candidates(catalog);
+    let unproven = candidates.iter().flatten().filter(|candidate| !candidate.proven_unique);
+    let unique: Uniqueness = unproven.map(|candidate| (target(candidate), OnceCell::new())).collect();
+    let columns: Vec<_> = candidates
+        .iter()
+        .map(|options| first_key(engine, catalog, options, &unique))
+        .collect();
+    let found: Vec<Option<(usize, ForeignKey)>> = stream::iter(columns).buffered(SIDE_BY_SIDE).try_collect().await?;
+    let measured = unique
+        .into_iter()
+        .filter(|(_, is_unique)| is_unique.get() == Some(&true));
     let mut measured: Vec<_> = measured.map(|(place, _)| place).collect();
     measured.sort();
+    for (at, key) in found.into_iter().flatten() {
+        if let Some(table) = catalog.tables.get_mut(at) {
+            table.foreign_keys.push(key);
+        }
+    }
     for (at, column) in measured {
         if let Some(table) = catalog.tables.get_mut(at) {
             table.unique_keys.push(vec![column]);
         }
     }
     Ok(())
+}
+
+fn target(candidate: &Candidate) -> (usize, String) {
+    (candidate.to, candidate.to_column.clone())
+}
+
+/// The first of a column's options that its values bear out, with the place of the column's table.
+async fn first_key(
+    engine: &Engine,
+    catalog: &Catalog,
+    options: &[Candidate],
+    unique: &Uniqueness,
+) -> Result<Option<(usize, ForeignKey)>, EngineError> {
+    for candidate in options {
+        let (Some(from), Some(to)) = (catalog.tables.get(candidate.from), catalog.tables.get(candidate.to)) else {
+            continue;
+        };
+        if let Some(known) = unique.get(&target(candidate)).filter(|_| !candidate.proven_unique) {
+            let ask = || is_unique(engine, to, &candidate.to_column);
+            if !*known.get_or_try_init(ask).await? {
+                continue;
+            }
+        }
+        if let Some(source) = measure(engine, from, to, candidate).await? {
+            let key = ForeignKey {
+                columns: vec![candidate.column.clone()],
+                to_schema: to.schema.clone(),
+                to_table: to.name.clone(),
+                to_columns: vec![candidate.to_column.clone()],
+                source,
+            };
+            return Ok(Some((candidate.from, key)));
+        }
+    }
+    Ok(None)
 }
 
 /// Does every row of `table` have a value of its own in `column`?

@@ -4,99 +4,181 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::config::{Access, ConnectionLimits};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::{Catalog, Table, quote};
 use crate::warehouse::fetch::{Cell, Fetched};
 use crate::warehouse::sql::CheckedSql;
 
+mod cache;
 mod error;
 mod files;
 #[cfg(test)]
 mod forced;
 mod keys;
+mod limits;
 mod mysql;
 mod postgres;
 mod server;
+mod session;
 mod sqlite;
 mod target;
 mod wire;
 
+use cache::{Fingerprint, Place};
+use mysql::MysqlEngine;
+use postgres::PostgresEngine;
+use sqlite::SqliteEngine;
+
+pub use cache::{CatalogCache, Known};
 pub use error::EngineError;
 pub(crate) use files::fits_pattern;
-pub use mysql::MysqlEngine;
-pub use postgres::PostgresEngine;
-pub use sqlite::SqliteEngine;
+pub use limits::{Ceiling, RunLimits};
 pub use target::{FileSet, ServerUrl, Target, TargetError};
 
-/// How much a statement may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunLimits {
-    /// Rows that are kept; one more is asked for, to know whether there are more.
-    pub max_rows: usize,
-    /// From the start of the statement to its last row.
-    pub timeout: Duration,
-}
-
-impl Default for RunLimits {
-    /// 100,000 rows are more than a report can show and still fit in a few megabytes; a minute is more patience than people have.
-    fn default() -> Self {
-        Self {
-            max_rows: 100_000,
-            timeout: Duration::from_secs(60),
-        }
-    }
-}
+/// How often a statement is tried again when the connection breaks before its first row, and after what pause.
+const RETRY_AFTER: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(700)];
 
 /// An open database. Cheap to clone: clones share the connections.
 #[derive(Debug, Clone)]
-pub enum Engine {
+pub struct Engine {
+    backend: Backend,
+    /// What no statement may exceed, whoever asks.
+    limits: ConnectionLimits,
+    /// Where the catalog is kept between runs.
+    place: Option<Place>,
+}
+
+#[derive(Debug, Clone)]
+enum Backend {
     Sqlite(SqliteEngine),
     Postgres(PostgresEngine),
     Mysql(MysqlEngine),
 }
 
+impl From<Backend> for Engine {
+    fn from(backend: Backend) -> Self {
+        Self {
+            backend,
+            limits: ConnectionLimits::default(),
+            place: None,
+        }
+    }
+}
+
 impl Engine {
     /// Opens `target` for reading only.
     pub async fn connect(target: &Target) -> Result<Self, EngineError> {
+        Self::connect_with(target, &Access::default(), None).await
+    }
+
+    /// Opens `target` for reading only, as `access` says; its catalog is taken from `cache` where it is there and true.
+    ///
+    /// Errors with [`EngineError::Open`] where `access` asks of a file what only a server has.
+    pub async fn connect_with(
+        target: &Target,
+        access: &Access,
+        cache: Option<&CatalogCache>,
+    ) -> Result<Self, EngineError> {
         let (shown, name) = (target.to_string(), target.name());
-        match target {
-            Target::Sqlite(path) => Ok(Self::Sqlite(SqliteEngine::open(path).await?)),
+        let backend = match target {
+            Target::Sqlite(_) | Target::Files(_) if access.of_servers().is_some() => {
+                let asked = access.of_servers().unwrap_or_default();
+                return Err(EngineError::Open {
+                    database: shown,
+                    reason: format!("only a server has `{asked}`; take it out of the connection"),
+                });
+            }
+            Target::Sqlite(path) => Backend::Sqlite(SqliteEngine::open(path).await?),
             Target::Files(files) => {
                 let loaded = files::load(files.paths.clone()).await?;
-                Ok(Self::Sqlite(SqliteEngine::open_loaded(loaded, &shown, &name).await?))
+                Backend::Sqlite(SqliteEngine::open_loaded(loaded, &shown, &name).await?)
             }
-            Target::Postgres(url) => Ok(Self::Postgres(
-                PostgresEngine::connect(url.secret(), &shown, &name).await?,
-            )),
-            Target::Mysql(url) => Ok(Self::Mysql(MysqlEngine::connect(url.secret(), &shown, &name).await?)),
-        }
+            Target::Postgres(url) => {
+                Backend::Postgres(PostgresEngine::connect(url.secret(), &shown, &name, access).await?)
+            }
+            Target::Mysql(url) => Backend::Mysql(MysqlEngine::connect(url.secret(), &shown, &name, access).await?),
+        };
+        Ok(Self {
+            backend,
+            limits: access.limits,
+            place: cache.map(|cache| cache.place(&target.place(), access)),
+        })
     }
 
     /// The SQL that the database speaks.
     pub fn dialect(&self) -> Dialect {
-        match self {
-            Self::Sqlite(_) => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
-            Self::Mysql(_) => Dialect::Mysql,
+        match &self.backend {
+            Backend::Sqlite(_) => Dialect::Sqlite,
+            Backend::Postgres(_) => Dialect::Postgres,
+            Backend::Mysql(_) => Dialect::Mysql,
         }
     }
 
     /// The database's place, without password, for people.
     pub fn display(&self) -> String {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.display().to_owned(),
-            Self::Postgres(postgres) => postgres.display().to_owned(),
-            Self::Mysql(mysql) => mysql.display().to_owned(),
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.display().to_owned(),
+            Backend::Postgres(postgres) => postgres.display().to_owned(),
+            Backend::Mysql(mysql) => mysql.display().to_owned(),
         }
     }
 
-    /// Reads what the database contains: tables, columns, types, keys (declared and inferred), row counts. No profiles:
-    /// those come from [`crate::warehouse::profile::survey`].
+    /// What the database contains: tables, columns, types, keys (declared and inferred), row counts. No profiles: those
+    /// come from [`crate::warehouse::profile::survey`].
     pub async fn introspect(&self) -> Result<Catalog, EngineError> {
-        let mut catalog = match self {
-            Self::Sqlite(sqlite) => sqlite.introspect().await?,
-            Self::Postgres(postgres) => postgres.introspect().await?,
-            Self::Mysql(mysql) => mysql.introspect().await?,
+        match &self.place {
+            Some(place) => Ok(self.recall(place).await?.catalog),
+            None => self.read().await,
+        }
+    }
+
+    /// As [`Engine::introspect`], ready to be searched by the words of names and comments.
+    pub async fn known(&self) -> Result<Known, EngineError> {
+        match &self.place {
+            Some(place) => self.recall(place).await,
+            None => self.read().await.map(Known::from),
+        }
+    }
+
+    /// What was known before, as long as the database says that it is unchanged; else what is read now, and kept.
+    async fn recall(&self, place: &Place) -> Result<Known, EngineError> {
+        let last = place.last_fingerprint();
+        let quick = match &self.backend {
+            Backend::Sqlite(_) => None,
+            Backend::Postgres(postgres) => postgres.quick_fingerprint().await,
+            Backend::Mysql(mysql) => mysql.quick_fingerprint().await,
+        };
+        let unchanged = last.as_ref().filter(|last| quick.is_some() && last.quick == quick);
+        if let Some(known) = unchanged.and_then(|last| place.load(&last.full)) {
+            return Ok(known);
+        }
+        let full = match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.fingerprint(),
+            Backend::Postgres(postgres) => postgres.fingerprint().await,
+            Backend::Mysql(mysql) => mysql.fingerprint().await,
+        };
+        // A database that cannot tell whether it has changed is read each time.
+        let Some(full) = full else {
+            return self.read().await.map(Known::from);
+        };
+        let fingerprint = Fingerprint { quick, full };
+        if let Some(known) = place.load(&fingerprint.full) {
+            if last.as_ref() != Some(&fingerprint) {
+                place.store_fingerprint(&fingerprint);
+            }
+            return Ok(known);
+        }
+        let known = Known::from(self.read().await?);
+        place.store(&fingerprint, &known);
+        Ok(known)
+    }
+
+    async fn read(&self) -> Result<Catalog, EngineError> {
+        let mut catalog = match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.introspect().await?,
+            Backend::Postgres(postgres) => postgres.introspect().await?,
+            Backend::Mysql(mysql) => mysql.introspect().await?,
         };
         keys::infer(self, &mut catalog).await?;
         Ok(catalog)
@@ -118,15 +200,15 @@ impl Engine {
                 database: self.dialect(),
             });
         }
-        self.run_text(sql.text(), limits, cancel).await
+        self.run_text(sql.text(), &limits.within(&self.limits), cancel).await
     }
 
     /// The plan that the database would run the statement by, one line a step.
     pub async fn explain(&self, sql: &CheckedSql, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
-            Self::Postgres(postgres) => postgres.explain(sql.text(), cancel).await,
-            Self::Mysql(mysql) => mysql.explain(sql.text(), cancel).await,
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
+            Backend::Postgres(postgres) => postgres.explain(sql.text(), cancel).await,
+            Backend::Mysql(mysql) => mysql.explain(sql.text(), cancel).await,
         }
     }
 
@@ -136,10 +218,21 @@ impl Engine {
         limits: &RunLimits,
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
-        match self {
-            Self::Sqlite(sqlite) => sqlite.run(sql, limits, cancel).await,
-            Self::Postgres(postgres) => postgres.run(sql, limits, cancel).await,
-            Self::Mysql(mysql) => mysql.run(sql, limits, cancel).await,
+        let mut pauses = RETRY_AFTER.iter();
+        loop {
+            let outcome = match &self.backend {
+                Backend::Sqlite(sqlite) => sqlite.run(sql, limits, cancel).await,
+                Backend::Postgres(postgres) => postgres.run(sql, limits, cancel).await,
+                Backend::Mysql(mysql) => mysql.run(sql, limits, cancel).await,
+            };
+            // Where rows had come already, the error is another one.
+            let (Err(EngineError::Connection { .. }), Some(pause)) = (&outcome, pauses.next()) else {
+                return outcome;
+            };
+            tokio::select! {
+                () = tokio::time::sleep(*pause) => (),
+                () = cancel.cancelled() => return Err(EngineError::Cancelled),
+            }
         }
     }
 
@@ -165,11 +258,11 @@ impl Engine {
             .map(|column| quote(self.dialect(), &column.name))
             .collect();
         let columns = columns.join(", ");
-        let sql = match self {
-            Self::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,
+        let sql = match &self.backend {
+            Backend::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,
             _ if columns.is_empty() => return Ok(state),
-            Self::Postgres(postgres) => postgres.scan(table, &columns, &name, sample),
-            Self::Mysql(mysql) => mysql.scan(table, &columns, &name, sample),
+            Backend::Postgres(postgres) => postgres.scan(table, &columns, &name, sample),
+            Backend::Mysql(mysql) => mysql.scan(table, &columns, &name, sample),
         };
         let fetched = self.run_text(&sql, &server::OWN_LIMITS, cancel).await?;
         server::fold_frame(&fetched, &mut state, add);

@@ -6,7 +6,8 @@ use std::time::Duration;
 use polars::prelude::AnyValue;
 use tokio_util::sync::CancellationToken;
 
-use super::{EngineError, RunLimits};
+use super::wire::opening_word;
+use super::{Ceiling, EngineError, RunLimits};
 use crate::warehouse::fetch::{Cell, Fetched};
 
 /// Statements that run side by side on one server.
@@ -20,7 +21,13 @@ pub(super) const GRACE: Duration = Duration::from_millis(800);
 /// For the engine's own statements about schema and values.
 pub(super) const OWN_LIMITS: RunLimits = RunLimits {
     max_rows: 1_000_000,
+    max_bytes: 2 << 30,
     timeout: Duration::from_secs(120),
+    ceiling: Ceiling {
+        cost: None,
+        plan_rows: None,
+        steps: None,
+    },
 };
 
 /// Smaller tables are counted; of larger ones the server's estimate is taken.
@@ -52,6 +59,8 @@ where
 /// Why rows could not be fetched from a server.
 pub(super) enum Failure {
     Server(sqlx::Error),
+    /// The same after so many rows had come.
+    Late(sqlx::Error, usize),
     Own(EngineError),
 }
 
@@ -77,8 +86,9 @@ pub(super) async fn watched<T>(
 pub(super) fn is_usable_after(outcome: &Option<Result<Fetched, Failure>>) -> bool {
     match outcome {
         Some(Ok(fetched)) => !fetched.truncated,
-        Some(Err(Failure::Server(sqlx::Error::Database(_)) | Failure::Own(_))) => true,
-        Some(Err(Failure::Server(_))) | None => false,
+        Some(Err(Failure::Server(sqlx::Error::Database(_)) | Failure::Late(sqlx::Error::Database(_), _))) => true,
+        Some(Err(Failure::Own(_))) => true,
+        Some(Err(Failure::Server(_) | Failure::Late(..))) | None => false,
     }
 }
 
@@ -99,8 +109,12 @@ pub(super) fn conclude(
     match outcome {
         Some(Ok(fetched)) => Ok(fetched),
         Some(Err(Failure::Own(error))) => Err(error),
-        Some(Err(Failure::Server(error))) if was_stopped(&error) => Err(stopped()),
-        Some(Err(Failure::Server(error))) => Err(failure(error, shown)),
+        Some(Err(Failure::Server(error) | Failure::Late(error, _))) if was_stopped(&error) => Err(stopped()),
+        Some(Err(Failure::Server(error) | Failure::Late(error, 0))) => Err(failure(error, shown)),
+        Some(Err(Failure::Late(error, rows))) => Err(match failure(error, shown) {
+            EngineError::Connection { database, reason } => EngineError::Lost { database, rows, reason },
+            other => other,
+        }),
         None => Err(stopped()),
     }
 }
@@ -151,6 +165,32 @@ pub(super) fn failure(error: sqlx::Error, shown: &str) -> EngineError {
             database,
             reason: other.to_string(),
         },
+    }
+}
+
+/// Is this a statement whose plan can be asked for?
+pub(super) fn is_planned(sql: &str) -> bool {
+    matches!(opening_word(sql).as_str(), "SELECT" | "WITH" | "VALUES" | "TABLE")
+}
+
+/// Errors where the planner's cost is beyond the ceiling.
+pub(super) fn check_cost(cost: Option<f64>, ceiling: &Ceiling) -> Result<(), EngineError> {
+    check_estimate(cost, ceiling.cost, "max_cost", "a cost of")
+}
+
+/// Errors where one step of the plan is expected to handle more rows than the ceiling.
+pub(super) fn check_plan_rows(rows: Option<f64>, ceiling: &Ceiling) -> Result<(), EngineError> {
+    check_estimate(rows, ceiling.plan_rows, "max_plan_rows", "so many rows in one step:")
+}
+
+fn check_estimate(estimate: Option<f64>, limit: Option<u64>, key: &'static str, what: &str) -> Result<(), EngineError> {
+    match (estimate, limit) {
+        (Some(estimate), Some(limit)) if estimate > limit as f64 => Err(EngineError::TooCostly {
+            found: format!("not run: the database's planner expects {what} {estimate:.0}"),
+            limit,
+            key,
+        }),
+        _ => Ok(()),
     }
 }
 

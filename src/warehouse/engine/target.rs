@@ -97,6 +97,17 @@ impl Target {
         }
     }
 
+    /// What tells the database from every other, without a password: the whole path of a file, or the URL.
+    pub(super) fn place(&self) -> String {
+        match self {
+            Self::Sqlite(path) => fs::canonicalize(path)
+                .unwrap_or_else(|_| path.clone())
+                .display()
+                .to_string(),
+            Self::Files(_) | Self::Postgres(_) | Self::Mysql(_) => self.to_string(),
+        }
+    }
+
     /// The name by which people call the database: a file's stem, or the last part of a URL's path.
     pub fn name(&self) -> String {
         match self {

@@ -3,22 +3,23 @@
 use std::collections::HashSet;
 
 use polars::prelude::{
-    BinaryChunkedBuilder, ChunkFullNull, ChunkedBuilder, Column, DataFrame, Float64Chunked, Float64Type, Int64Chunked,
-    Int64Type, IntoColumn, PlSmallStr, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+    BinaryChunkedBuilder, ChunkFullNull, ChunkedArray, ChunkedBuilder, Column, DataFrame, Float64Chunked, Float64Type,
+    Int64Chunked, Int64Type, IntoColumn, PlSmallStr, PolarsNumericType, PolarsResult, PrimitiveChunkedBuilder,
+    StringChunked, StringChunkedBuilder,
 };
 
+use super::growing::Growing;
 use super::spelling::{Look, hex, look_of};
-use super::{EXACT_INTEGER, FetchError, ResultColumn};
+use super::{CELL_BYTES, EXACT_INTEGER, FetchError, ResultColumn};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::DataType;
-
-/// A first guess at the rows of a result; columns grow by doubling.
-const FIRST_ROWS: usize = 256;
 
 /// Collects the rows of a result whose values say their own type, as SQLite's do.
 pub(crate) struct FrameBuilder {
     columns: Vec<ColumnBuilder>,
     rows: usize,
+    /// What values longer than a cell of the frame take beside it.
+    long_bytes: usize,
 }
 
 impl FrameBuilder {
@@ -29,11 +30,20 @@ impl FrameBuilder {
             .into_iter()
             .map(|(name, declared)| ColumnBuilder::new(unique_name(name, &mut seen), declared))
             .collect();
-        Self { columns, rows: 0 }
+        Self {
+            columns,
+            rows: 0,
+            long_bytes: 0,
+        }
     }
 
     pub(crate) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// About the memory that the rows take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows * self.columns.len() * CELL_BYTES + self.long_bytes
     }
 
     /// The columns, to push one value to each; call [`FrameBuilder::end_row`] after.
@@ -41,12 +51,19 @@ impl FrameBuilder {
         &mut self.columns
     }
 
-    pub(crate) fn end_row(&mut self) {
+    /// `long_bytes`: the bytes of this row's texts and blobs.
+    pub(crate) fn end_row(&mut self, long_bytes: usize) {
         self.rows += 1;
+        self.long_bytes += long_bytes;
     }
 
     pub(crate) fn finish(self) -> Result<(DataFrame, Vec<ResultColumn>), FetchError> {
-        let (frame, columns): (Vec<_>, Vec<_>) = self.columns.into_iter().map(ColumnBuilder::finish).unzip();
+        let columns: Vec<_> = self
+            .columns
+            .into_iter()
+            .map(ColumnBuilder::finish)
+            .collect::<PolarsResult<_>>()?;
+        let (frame, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         Ok((DataFrame::new(self.rows, frame)?, columns))
     }
 }
@@ -91,12 +108,12 @@ impl Kinds {
 enum Store {
     /// Only nulls so far, this many.
     Nulls(usize),
-    Integer(PrimitiveChunkedBuilder<Int64Type>),
-    Float(PrimitiveChunkedBuilder<Float64Type>),
-    Text(StringChunkedBuilder),
-    Blob(BinaryChunkedBuilder),
+    Integer(Growing<PrimitiveChunkedBuilder<Int64Type>>),
+    Float(Growing<PrimitiveChunkedBuilder<Float64Type>>),
+    Text(Growing<StringChunkedBuilder>),
+    Blob(Growing<BinaryChunkedBuilder>),
     /// Values of several types, each in its own spelling.
-    Mixed(StringChunkedBuilder),
+    Mixed(Growing<StringChunkedBuilder>),
 }
 
 pub(crate) struct ColumnBuilder {
@@ -131,25 +148,25 @@ impl ColumnBuilder {
     pub(crate) fn push_null(&mut self) {
         match &mut self.store {
             Store::Nulls(count) => *count += 1,
-            Store::Integer(values) => values.append_null(),
-            Store::Float(values) => values.append_null(),
-            Store::Text(values) | Store::Mixed(values) => values.append_null(),
-            Store::Blob(values) => values.append_null(),
+            Store::Integer(values) => values.next().append_null(),
+            Store::Float(values) => values.next().append_null(),
+            Store::Text(values) | Store::Mixed(values) => values.next().append_null(),
+            Store::Blob(values) => values.next().append_null(),
         }
     }
 
     pub(crate) fn push_integer(&mut self, value: i64) {
         self.kinds.integer = true;
         match &mut self.store {
-            Store::Integer(values) => values.append_value(value),
-            Store::Float(values) if exact_as_float(value) => values.append_value(value as f64),
-            Store::Mixed(values) => values.append_value(value.to_string()),
+            Store::Integer(values) => values.next().append_value(value),
+            Store::Float(values) if exact_as_float(value) => values.next().append_value(value as f64),
+            Store::Mixed(values) => values.next().append_value(value.to_string()),
             Store::Nulls(count) if self.fractional && exact_as_float(value) => {
-                self.store = Store::Float(after_nulls(&self.name, *count));
+                self.store = Store::Float(Growing::after_nulls(&self.name, *count));
                 self.push_integer(value);
             }
             Store::Nulls(count) => {
-                self.store = Store::Integer(after_nulls(&self.name, *count));
+                self.store = Store::Integer(Growing::after_nulls(&self.name, *count));
                 self.push_integer(value);
             }
             Store::Float(_) | Store::Text(_) | Store::Blob(_) => {
@@ -162,10 +179,10 @@ impl ColumnBuilder {
     pub(crate) fn push_float(&mut self, value: f64) {
         self.kinds.float = true;
         match &mut self.store {
-            Store::Float(values) => values.append_value(value),
-            Store::Mixed(values) => values.append_value(value.to_string()),
+            Store::Float(values) => values.next().append_value(value),
+            Store::Mixed(values) => values.next().append_value(value.to_string()),
             Store::Nulls(count) => {
-                self.store = Store::Float(after_nulls(&self.name, *count));
+                self.store = Store::Float(Growing::after_nulls(&self.name, *count));
                 self.push_float(value);
             }
             Store::Integer(_) => {
@@ -192,17 +209,16 @@ impl ColumnBuilder {
             };
         }
         match &mut self.store {
-            Store::Text(values) | Store::Mixed(values) => values.append_value(&*text),
+            Store::Text(values) | Store::Mixed(values) => values.next().append_value(&*text),
             Store::Nulls(count) => {
-                let mut values = StringChunkedBuilder::new(self.name.clone(), FIRST_ROWS.max(*count));
-                (0..*count).for_each(|_| values.append_null());
-                values.append_value(&*text);
+                let mut values = Growing::<StringChunkedBuilder>::after_nulls(&self.name, *count);
+                values.next().append_value(&*text);
                 self.store = Store::Text(values);
             }
             Store::Integer(_) | Store::Float(_) | Store::Blob(_) => {
                 self.mix();
                 if let Store::Mixed(values) = &mut self.store {
-                    values.append_value(&*text);
+                    values.next().append_value(&*text);
                 }
             }
         }
@@ -211,12 +227,11 @@ impl ColumnBuilder {
     pub(crate) fn push_blob(&mut self, bytes: &[u8]) {
         self.kinds.blob = true;
         match &mut self.store {
-            Store::Blob(values) => values.append_value(bytes),
-            Store::Mixed(values) => values.append_value(hex(bytes)),
+            Store::Blob(values) => values.next().append_value(bytes),
+            Store::Mixed(values) => values.next().append_value(hex(bytes)),
             Store::Nulls(count) => {
-                let mut values = BinaryChunkedBuilder::new(self.name.clone(), FIRST_ROWS.max(*count));
-                (0..*count).for_each(|_| values.append_null());
-                values.append_value(bytes);
+                let mut values = Growing::<BinaryChunkedBuilder>::after_nulls(&self.name, *count);
+                values.next().append_value(bytes);
                 self.store = Store::Blob(values);
             }
             Store::Integer(_) | Store::Float(_) | Store::Text(_) => {
@@ -231,20 +246,14 @@ impl ColumnBuilder {
         let Store::Integer(values) = std::mem::replace(&mut self.store, Store::Nulls(0)) else {
             return;
         };
-        let values: Int64Chunked = values.finish();
-        if values.iter().flatten().all(exact_as_float) {
-            let mut floats = PrimitiveChunkedBuilder::<Float64Type>::new(self.name.clone(), values.len() * 2);
-            values.iter().for_each(|value| match value {
-                Some(value) => floats.append_value(value as f64),
-                None => floats.append_null(),
-            });
+        let chunks = values.into_chunks();
+        if chunks.iter().all(|chunk| chunk.iter().flatten().all(exact_as_float)) {
+            let mut floats = Growing::<PrimitiveChunkedBuilder<Float64Type>>::new(self.name.clone());
+            let values = chunks.iter().flat_map(|chunk| chunk.iter());
+            values.for_each(|value| floats.next().append_option(value.map(|value| value as f64)));
             self.store = Store::Float(floats);
         } else {
-            self.store = Store::Mixed(spell(
-                &self.name,
-                values.len(),
-                values.iter().map(|v| v.map(|v| v.to_string())),
-            ));
+            self.store = Store::Mixed(spelled(&self.name, &chunks, |value: i64| value.to_string()));
         }
     }
 
@@ -252,42 +261,33 @@ impl ColumnBuilder {
     fn mix(&mut self) {
         let name = self.name.clone();
         self.store = match std::mem::replace(&mut self.store, Store::Nulls(0)) {
-            Store::Nulls(count) => Store::Mixed(spell(&name, count, (0..count).map(|_| None))),
+            Store::Nulls(count) => Store::Mixed(Growing::after_nulls(&name, count)),
             Store::Integer(values) => {
-                let values = values.finish();
-                Store::Mixed(spell(
-                    &name,
-                    values.len(),
-                    values.iter().map(|v| v.map(|v| v.to_string())),
-                ))
+                Store::Mixed(spelled(&name, &values.into_chunks(), |value: i64| value.to_string()))
             }
-            Store::Float(values) => {
-                let values: Float64Chunked = values.finish();
-                Store::Mixed(spell(
-                    &name,
-                    values.len(),
-                    values.iter().map(|v| v.map(|v| v.to_string())),
-                ))
-            }
+            Store::Float(values) => Store::Mixed(spelled(&name, &values.into_chunks(), |value: f64| value.to_string())),
             Store::Blob(values) => {
-                let values = values.finish();
-                Store::Mixed(spell(&name, values.len(), values.iter().map(|v| v.map(hex))))
+                let mut texts = Growing::<StringChunkedBuilder>::new(name);
+                let chunks = values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| texts.next().append_option(value.map(hex)));
+                Store::Mixed(texts)
             }
             Store::Text(values) | Store::Mixed(values) => Store::Mixed(values),
         };
     }
 
-    fn finish(self) -> (Column, ResultColumn) {
+    fn finish(self) -> PolarsResult<(Column, ResultColumn)> {
         let declared = DataType::from_declared(Dialect::Sqlite, &self.declared);
         let mixed = matches!(self.store, Store::Mixed(_));
         let name = self.name.clone();
         let (column, data_type) = match self.store {
             Store::Nulls(count) => all_null(name, count, declared),
-            Store::Integer(values) => (values.finish().into_column(), DataType::Integer),
-            Store::Float(values) => (values.finish().into_column(), DataType::Float),
-            Store::Text(values) => (values.finish().into_column(), text_type(self.look, declared)),
-            Store::Mixed(values) => (values.finish().into_column(), DataType::Text),
-            Store::Blob(values) => (values.finish().into_column(), DataType::Blob),
+            Store::Integer(values) => (values.finish()?.into_column(), DataType::Integer),
+            Store::Float(values) => (values.finish()?.into_column(), DataType::Float),
+            Store::Text(values) => (values.finish()?.into_column(), text_type(self.look, declared)),
+            Store::Mixed(values) => (values.finish()?.into_column(), DataType::Text),
+            Store::Blob(values) => (values.finish()?.into_column(), DataType::Blob),
         };
         let note = match (mixed, self.repaired) {
             (true, _) => Some(format!(
@@ -299,7 +299,7 @@ impl ColumnBuilder {
             }
             (false, false) => None,
         };
-        (
+        Ok((
             column,
             ResultColumn {
                 name: self.name.to_string(),
@@ -307,7 +307,7 @@ impl ColumnBuilder {
                 data_type,
                 note,
             },
-        )
+        ))
     }
 }
 
@@ -315,16 +315,15 @@ fn exact_as_float(value: i64) -> bool {
     value.unsigned_abs() <= EXACT_INTEGER
 }
 
-fn after_nulls<T: polars::prelude::PolarsNumericType>(name: &PlSmallStr, nulls: usize) -> PrimitiveChunkedBuilder<T> {
-    let mut values = PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS.max(nulls));
-    (0..nulls).for_each(|_| values.append_null());
-    values
-}
-
-fn spell(name: &PlSmallStr, rows: usize, values: impl Iterator<Item = Option<String>>) -> StringChunkedBuilder {
-    let mut spelled = StringChunkedBuilder::new(name.clone(), rows * 2);
-    values.for_each(|value| spelled.append_option(value));
-    spelled
+fn spelled<T: PolarsNumericType>(
+    name: &PlSmallStr,
+    chunks: &[ChunkedArray<T>],
+    spell: fn(T::Native) -> String,
+) -> Growing<StringChunkedBuilder> {
+    let mut texts = Growing::<StringChunkedBuilder>::new(name.clone());
+    let values = chunks.iter().flat_map(|chunk| chunk.iter());
+    values.for_each(|value| texts.next().append_option(value.map(spell)));
+    texts
 }
 
 /// A column without a single value takes the type that it was declared with.

@@ -11,6 +11,7 @@ use crate::warehouse::catalog::DataType;
 
 mod builder;
 mod exact;
+mod growing;
 mod hash;
 mod spelling;
 mod store;
@@ -24,6 +25,9 @@ pub(crate) use typed::{TypedFrame, TypedValue};
 
 /// The largest integer up to which `f64`, and so JSON numbers, hold every integer.
 pub(crate) const EXACT_INTEGER: u64 = 1 << 53;
+
+/// What one value takes in a frame, beside the bytes of long texts: 8 as a number, 16 as a text.
+pub(crate) const CELL_BYTES: usize = 16;
 
 /// One column of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

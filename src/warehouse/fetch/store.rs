@@ -11,6 +11,7 @@ use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use serde::{Deserialize, Serialize};
 
 use super::{FetchError, ResultColumn, ResultSet, content_hash};
+use crate::warehouse::whole_file;
 
 /// The key in the Parquet file's metadata under which ours lies.
 const METADATA_KEY: &str = "analyst.result";
@@ -105,17 +106,7 @@ impl ResultSet {
 
 /// Writes `path` whole or not at all.
 fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), FetchError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let aside = path.with_file_name(name);
-    let written = File::create(&aside)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| fs::rename(&aside, path));
-    written.map_err(|error| {
-        // What is left of a failed attempt is of no use; if it cannot be removed, the first error says more.
-        let _ = fs::remove_file(&aside);
-        file_error("write", path, &error)
-    })
+    whole_file::replace(path, false, write).map_err(|error| file_error("write", path, &error))
 }
 
 fn file_error(action: &'static str, path: &Path, reason: &impl ToString) -> FetchError {

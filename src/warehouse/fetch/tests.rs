@@ -21,7 +21,7 @@ fn typed(declared: &str, push: impl FnOnce(&mut FrameBuilder)) -> ResultSet {
 
 fn row(rows: &mut FrameBuilder, push: impl FnOnce(&mut builder::ColumnBuilder)) {
     push(&mut rows.columns_mut()[0]);
-    rows.end_row();
+    rows.end_row(0);
 }
 
 fn values(result: &ResultSet) -> Vec<Value> {

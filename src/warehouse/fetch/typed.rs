@@ -10,12 +10,10 @@ use polars::prelude::{
 
 use super::builder::unique_name;
 use super::exact::decimal_text;
+use super::growing::Growing;
 use super::spelling::hex;
-use super::{FetchError, ResultColumn};
+use super::{CELL_BYTES, FetchError, ResultColumn};
 use crate::warehouse::catalog::DataType;
-
-/// A first guess at the rows of a result; columns grow by doubling.
-const FIRST_ROWS: usize = 256;
 
 /// Digits that a decimal column can hold.
 const PRECISION: u32 = 38;
@@ -34,10 +32,23 @@ pub(crate) enum TypedValue<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
+impl TypedValue<'_> {
+    /// The bytes of a text or blob.
+    fn long_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Null | Self::Boolean(_) | Self::Integer(_) | Self::Float(_) | Self::Decimal(..) => 0,
+        }
+    }
+}
+
 /// Collects the rows of a result whose columns have one type each.
 pub(crate) struct TypedFrame {
     columns: Vec<TypedColumn>,
     rows: usize,
+    /// What values longer than a cell of the frame take beside it.
+    long_bytes: usize,
 }
 
 impl TypedFrame {
@@ -48,11 +59,20 @@ impl TypedFrame {
             .into_iter()
             .map(|(name, declared, logical)| TypedColumn::new(unique_name(name, &mut seen), declared, logical))
             .collect();
-        Self { columns, rows: 0 }
+        Self {
+            columns,
+            rows: 0,
+            long_bytes: 0,
+        }
     }
 
     pub(crate) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// About the memory that the rows take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows * self.columns.len() * CELL_BYTES + self.long_bytes
     }
 
     /// Adds one row; `value(i)` gives the value of column `i`.
@@ -61,7 +81,9 @@ impl TypedFrame {
         mut value: impl FnMut(usize) -> Result<TypedValue<'a>, E>,
     ) -> Result<(), E> {
         for (at, column) in self.columns.iter_mut().enumerate() {
-            column.push(value(at)?);
+            let value = value(at)?;
+            self.long_bytes += value.long_bytes();
+            column.push(value);
         }
         self.rows += 1;
         Ok(())
@@ -80,12 +102,12 @@ impl TypedFrame {
 }
 
 enum Store {
-    Boolean(BooleanChunkedBuilder),
-    Integer(PrimitiveChunkedBuilder<Int64Type>),
-    Float(PrimitiveChunkedBuilder<Float64Type>),
-    Decimal { values: Vec<Option<i128>>, scale: u32 },
-    Text(StringChunkedBuilder),
-    Bytes(BinaryChunkedBuilder),
+    Boolean(Growing<BooleanChunkedBuilder>),
+    Integer(Growing<PrimitiveChunkedBuilder<Int64Type>>),
+    Float(Growing<PrimitiveChunkedBuilder<Float64Type>>),
+    Decimal(Decimals),
+    Text(Growing<StringChunkedBuilder>),
+    Bytes(Growing<BinaryChunkedBuilder>),
 }
 
 struct TypedColumn {
@@ -101,21 +123,18 @@ impl TypedColumn {
     fn new(name: String, declared: String, logical: DataType) -> Self {
         let name = PlSmallStr::from(name);
         let store = match &logical {
-            DataType::Boolean => Store::Boolean(BooleanChunkedBuilder::new(name.clone(), FIRST_ROWS)),
-            DataType::Integer => Store::Integer(PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS)),
-            DataType::Float => Store::Float(PrimitiveChunkedBuilder::new(name.clone(), FIRST_ROWS)),
-            DataType::Decimal { scale, .. } => Store::Decimal {
-                values: vec![],
-                scale: scale.unwrap_or(0).min(PRECISION),
-            },
-            DataType::Blob => Store::Bytes(BinaryChunkedBuilder::new(name.clone(), FIRST_ROWS)),
+            DataType::Boolean => Store::Boolean(Growing::new(name.clone())),
+            DataType::Integer => Store::Integer(Growing::new(name.clone())),
+            DataType::Float => Store::Float(Growing::new(name.clone())),
+            DataType::Decimal { scale, .. } => Store::Decimal(Decimals::new(&name, scale.unwrap_or(0))),
+            DataType::Blob => Store::Bytes(Growing::new(name.clone())),
             DataType::Text
             | DataType::Date
             | DataType::Time
             | DataType::DateTime
             | DataType::DateTimeTz
             | DataType::Json
-            | DataType::Other(_) => Store::Text(StringChunkedBuilder::new(name.clone(), FIRST_ROWS)),
+            | DataType::Other(_) => Store::Text(Growing::new(name.clone())),
         };
         Self {
             name,
@@ -128,25 +147,25 @@ impl TypedColumn {
 
     fn push(&mut self, value: TypedValue<'_>) {
         match (&mut self.store, value) {
-            (Store::Boolean(values), TypedValue::Null) => values.append_null(),
-            (Store::Integer(values), TypedValue::Null) => values.append_null(),
-            (Store::Float(values), TypedValue::Null) => values.append_null(),
-            (Store::Decimal { values, .. }, TypedValue::Null) => values.push(None),
-            (Store::Text(values), TypedValue::Null) => values.append_null(),
-            (Store::Bytes(values), TypedValue::Null) => values.append_null(),
-            (Store::Boolean(values), TypedValue::Boolean(value)) => values.append_value(value),
-            (Store::Integer(values), TypedValue::Integer(value)) => values.append_value(value),
-            (Store::Float(values), TypedValue::Float(value)) => values.append_value(value),
-            (Store::Bytes(values), TypedValue::Bytes(value)) => values.append_value(&*value),
-            (Store::Text(values), TypedValue::Text(text)) => values.append_value(&*text),
-            (Store::Text(values), value) => values.append_value(spell(&value)),
-            (Store::Decimal { values, scale }, TypedValue::Decimal(value, given)) => {
-                if !push_decimal(values, scale, value, given) {
+            (Store::Boolean(values), TypedValue::Null) => values.next().append_null(),
+            (Store::Integer(values), TypedValue::Null) => values.next().append_null(),
+            (Store::Float(values), TypedValue::Null) => values.next().append_null(),
+            (Store::Decimal(values), TypedValue::Null) => values.push_null(),
+            (Store::Text(values), TypedValue::Null) => values.next().append_null(),
+            (Store::Bytes(values), TypedValue::Null) => values.next().append_null(),
+            (Store::Boolean(values), TypedValue::Boolean(value)) => values.next().append_value(value),
+            (Store::Integer(values), TypedValue::Integer(value)) => values.next().append_value(value),
+            (Store::Float(values), TypedValue::Float(value)) => values.next().append_value(value),
+            (Store::Bytes(values), TypedValue::Bytes(value)) => values.next().append_value(&*value),
+            (Store::Text(values), TypedValue::Text(text)) => values.next().append_value(&*text),
+            (Store::Text(values), value) => values.next().append_value(spell(&value)),
+            (Store::Decimal(values), TypedValue::Decimal(value, scale)) => {
+                if !values.push(value, scale) {
                     self.spell_out();
-                    self.push(TypedValue::Decimal(value, given));
+                    self.push(TypedValue::Decimal(value, scale));
                 }
             }
-            (Store::Decimal { .. }, TypedValue::Integer(value)) => self.push(TypedValue::Decimal(i128::from(value), 0)),
+            (Store::Decimal(_), TypedValue::Integer(value)) => self.push(TypedValue::Decimal(i128::from(value), 0)),
             (Store::Integer(_), TypedValue::Decimal(value, 0)) => {
                 self.widen_to_decimal();
                 self.push(TypedValue::Decimal(value, 0));
@@ -160,51 +179,54 @@ impl TypedColumn {
 
     /// Integers that pass 64 bits go on as decimals without digits after the point.
     fn widen_to_decimal(&mut self) {
-        let decimal = Store::Decimal {
-            values: vec![],
-            scale: 0,
+        let decimals = Store::Decimal(Decimals::new(&self.name, 0));
+        let Store::Integer(values) = std::mem::replace(&mut self.store, decimals) else {
+            return;
         };
-        if let Store::Integer(values) = std::mem::replace(&mut self.store, decimal) {
-            let values = PrimitiveChunkedBuilder::finish(values);
-            let values = values.iter().map(|value| value.map(i128::from)).collect();
-            self.store = Store::Decimal { values, scale: 0 };
-            self.logical = DataType::Decimal {
-                precision: None,
-                scale: Some(0),
-            };
+        for chunk in values.into_chunks() {
+            for value in chunk.iter() {
+                self.push(value.map_or(TypedValue::Null, TypedValue::Integer));
+            }
         }
+        self.logical = DataType::Decimal {
+            precision: None,
+            scale: Some(0),
+        };
     }
 
     /// Rewrites what is there as text, so that a value which does not fit the type can join.
     fn spell_out(&mut self) {
         self.spelled = true;
-        let mut texts = StringChunkedBuilder::new(self.name.clone(), FIRST_ROWS);
-        let empty = Store::Text(StringChunkedBuilder::new(self.name.clone(), 0));
+        let mut texts = Growing::<StringChunkedBuilder>::new(self.name.clone());
+        let mut add = |value: Option<String>| texts.next().append_option(value);
+        let empty = Store::Text(Growing::new(self.name.clone()));
         match std::mem::replace(&mut self.store, empty) {
             Store::Boolean(values) => {
-                values
-                    .finish()
-                    .iter()
-                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Boolean(v)))));
+                let chunks = values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Boolean(value)))));
             }
             Store::Integer(values) => {
-                values
-                    .finish()
-                    .iter()
-                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Integer(v)))));
+                let chunks = values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Integer(value)))));
             }
             Store::Float(values) => {
-                values
-                    .finish()
-                    .iter()
-                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Float(v)))));
+                let chunks = values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Float(value)))));
             }
-            Store::Decimal { values, scale } => {
-                values
-                    .iter()
-                    .for_each(|v| texts.append_option(v.map(|v| spell(&TypedValue::Decimal(v, scale)))));
+            Store::Decimal(decimals) => {
+                let scale = decimals.scale;
+                let chunks = decimals.values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Decimal(value, scale)))));
             }
-            Store::Bytes(values) => values.finish().iter().for_each(|v| texts.append_option(v.map(hex))),
+            Store::Bytes(values) => {
+                let chunks = values.into_chunks();
+                let values = chunks.iter().flat_map(|chunk| chunk.iter());
+                values.for_each(|value| add(value.map(hex)));
+            }
             Store::Text(values) => texts = values,
         }
         self.store = Store::Text(texts);
@@ -213,30 +235,24 @@ impl TypedColumn {
     fn finish(self) -> Result<(Column, ResultColumn), FetchError> {
         let mut logical = self.logical;
         let column = match self.store {
-            Store::Boolean(values) => values.finish().into_column(),
-            Store::Integer(values) => values.finish().into_column(),
-            Store::Float(values) => values.finish().into_column(),
-            Store::Text(values) => values.finish().into_column(),
-            Store::Bytes(values) => values.finish().into_column(),
-            Store::Decimal { values, scale } => {
-                let mut decimals = PrimitiveChunkedBuilder::<Int128Type>::new(self.name.clone(), values.len());
-                values.into_iter().for_each(|value| match value {
-                    Some(value) => decimals.append_value(value),
-                    None => decimals.append_null(),
-                });
+            Store::Boolean(values) => values.finish()?.into_column(),
+            Store::Integer(values) => values.finish()?.into_column(),
+            Store::Float(values) => values.finish()?.into_column(),
+            Store::Text(values) => values.finish()?.into_column(),
+            Store::Bytes(values) => values.finish()?.into_column(),
+            Store::Decimal(decimals) => {
                 let precision = match logical {
                     DataType::Decimal { precision, .. } => precision,
                     _ => None,
                 };
+                let scale = decimals.scale;
                 logical = DataType::Decimal {
                     precision,
                     scale: Some(scale),
                 };
-                decimals
-                    .finish()
-                    .into_decimal(PRECISION as usize, scale as usize)?
-                    .into_series()
-                    .into_column()
+                let values = decimals.values.finish()?;
+                let decimals = values.into_decimal(PRECISION as usize, scale as usize)?;
+                decimals.into_series().into_column()
             }
         };
         let note = self.spelled.then(|| {
@@ -258,33 +274,70 @@ impl TypedColumn {
     }
 }
 
-/// Adds a decimal, at the larger of the two scales; false where some value would no longer fit.
-fn push_decimal(values: &mut Vec<Option<i128>>, scale: &mut u32, value: i128, given: u32) -> bool {
-    let limit = 10_i128.pow(PRECISION);
-    let rescaled = |value: i128, digits: u32| {
-        let factor = 10_i128.checked_pow(digits)?;
-        value
-            .checked_mul(factor)
-            .filter(|value| value.unsigned_abs() < limit.unsigned_abs())
-    };
-    if given > *scale {
-        let digits = given - *scale;
-        let widened: Option<Vec<Option<i128>>> = values
-            .iter()
-            .map(|value| value.map_or(Some(None), |value| rescaled(value, digits).map(Some)))
-            .collect();
-        match widened.filter(|_| given <= PRECISION) {
-            Some(widened) => (*values, *scale) = (widened, given),
-            None => return false,
+/// Decimals with as many digits after the point as any of them needs.
+struct Decimals {
+    values: Growing<PrimitiveChunkedBuilder<Int128Type>>,
+    scale: u32,
+    /// The largest value without its sign, at that scale.
+    largest: u128,
+    name: PlSmallStr,
+}
+
+impl Decimals {
+    fn new(name: &PlSmallStr, scale: u32) -> Self {
+        Self {
+            values: Growing::new(name.clone()),
+            scale: scale.min(PRECISION),
+            largest: 0,
+            name: name.clone(),
         }
     }
-    match rescaled(value, scale.saturating_sub(given)) {
-        Some(value) => {
-            values.push(Some(value));
-            true
-        }
-        None => false,
+
+    fn push_null(&mut self) {
+        self.values.next().append_null();
     }
+
+    /// Adds `value · 10^-scale`, at the larger of the two scales; false where some value would no longer fit.
+    fn push(&mut self, value: i128, scale: u32) -> bool {
+        if scale > self.scale && !self.rescale(scale) {
+            return false;
+        }
+        match rescaled(value, self.scale - scale) {
+            Some(value) => {
+                self.largest = self.largest.max(value.unsigned_abs());
+                self.values.next().append_value(value);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn rescale(&mut self, scale: u32) -> bool {
+        let digits = scale - self.scale;
+        let largest = i128::try_from(self.largest)
+            .ok()
+            .and_then(|largest| rescaled(largest, digits));
+        let (Some(largest), true) = (largest, scale <= PRECISION) else {
+            return false;
+        };
+        let narrow = std::mem::replace(&mut self.values, Growing::new(self.name.clone()));
+        for chunk in narrow.into_chunks() {
+            // Each of them fits, since the largest does.
+            let wide = chunk
+                .iter()
+                .map(|value| value.and_then(|value| rescaled(value, digits)));
+            wide.for_each(|value| self.values.next().append_option(value));
+        }
+        (self.scale, self.largest) = (scale, largest.unsigned_abs());
+        true
+    }
+}
+
+/// `value` with so many more digits after the point; `None` beyond the digits that a decimal can have.
+fn rescaled(value: i128, digits: u32) -> Option<i128> {
+    let limit = 10_i128.pow(PRECISION).unsigned_abs();
+    let wide = value.checked_mul(10_i128.checked_pow(digits)?)?;
+    (wide.unsigned_abs() < limit).then_some(wide)
 }
 
 fn spell(value: &TypedValue<'_>) -> String {

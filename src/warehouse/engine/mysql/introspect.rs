@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use futures_util::stream::{self, StreamExt};
 use sqlx::mysql::MySqlRow;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -10,48 +11,61 @@ use crate::warehouse::Dialect;
 use crate::warehouse::catalog::{Catalog, Column, DataType, ForeignKey, KeySource, RowCount, Table, TableKind, quote};
 use crate::warehouse::engine::{EngineError, server};
 
-/// The database that the connection is in; without one, all that the user made.
-const SCHEMAS: &str = "(IF(DATABASE() IS NULL, t.table_schema NOT IN \
-     ('information_schema', 'mysql', 'performance_schema', 'sys'), t.table_schema = DATABASE()))";
+/// The databases that were asked for, else the one that the connection is in; without one, all that the user made.
+pub(super) fn in_schemas(engine: &MysqlEngine) -> String {
+    if engine.schemas.is_empty() {
+        return "(IF(DATABASE() IS NULL, t.table_schema NOT IN \
+                ('information_schema', 'mysql', 'performance_schema', 'sys'), t.table_schema = DATABASE()))"
+            .to_owned();
+    }
+    let names = engine.schemas.iter();
+    let names: Vec<String> = names
+        .map(|name| format!("'{}'", name.replace('\\', "\\\\").replace('\'', "''")))
+        .collect();
+    format!("(t.table_schema IN ({}))", names.join(", "))
+}
 
 /// Reads tables, views, columns, comments, declared keys, and row counts: exact for small tables, else the estimate.
 ///
 /// Names are cast, since servers of several versions give them as different kinds of text.
 pub(super) async fn read(engine: &MysqlEngine) -> Result<Catalog, EngineError> {
-    let failed = |error| server::failure(error, &engine.shown);
+    let failed = |error| server::failure(error, engine.session.shown());
     let mut catalog = Catalog::empty(Dialect::Mysql, engine.name.clone());
     let current: Option<String> = sqlx::query_scalar("SELECT CAST(DATABASE() AS CHAR)")
-        .fetch_one(&engine.pool)
+        .fetch_one(engine.session.pool())
         .await
         .map_err(failed)?;
     catalog.search_path = current.iter().cloned().collect();
     let mut places = HashMap::new();
+    let mut counted = vec![];
+    let schemas = in_schemas(engine);
     for row in rows(
         engine,
         &format!(
             "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.table_type AS CHAR), \
          CAST(t.table_comment AS CHAR), CAST(t.table_rows AS SIGNED), CAST(t.data_length AS SIGNED) \
-         FROM information_schema.tables t WHERE {SCHEMAS} ORDER BY t.table_schema, t.create_time, t.table_name"
+         FROM information_schema.tables t WHERE {schemas} ORDER BY t.table_schema, t.create_time, t.table_name"
         ),
     )
     .await?
     {
-        let (mut table, size) = table(&row).map_err(failed)?;
-        if table.kind == TableKind::Table && size <= server::COUNTED_BYTES {
-            count(engine, &mut table).await;
-        }
+        let (table, size) = table(&row).map_err(failed)?;
         places.insert(
             (table.schema.clone().unwrap_or_default(), table.name.clone()),
-            catalog.tables.len(),
+            counted.len(),
         );
-        catalog.tables.push(table);
+        counted.push(count(engine, table, size));
     }
+    catalog.tables = stream::iter(counted)
+        .buffered(server::CONNECTIONS as usize)
+        .collect()
+        .await;
     for row in rows(
         engine,
         &format!(
             "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.column_name AS CHAR), \
          CAST(t.column_type AS CHAR), CAST(t.is_nullable AS CHAR), CAST(t.column_comment AS CHAR) \
-         FROM information_schema.columns t WHERE {SCHEMAS} ORDER BY t.table_schema, t.table_name, t.ordinal_position"
+         FROM information_schema.columns t WHERE {schemas} ORDER BY t.table_schema, t.table_name, t.ordinal_position"
         ),
     )
     .await?
@@ -76,8 +90,10 @@ pub(super) async fn read(engine: &MysqlEngine) -> Result<Catalog, EngineError> {
 type Places = HashMap<(String, String), usize>;
 
 async fn rows(engine: &MysqlEngine, sql: &str) -> Result<Vec<MySqlRow>, EngineError> {
-    let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&engine.pool).await;
-    rows.map_err(|error| server::failure(error, &engine.shown))
+    let rows = sqlx::query(AssertSqlSafe(sql.to_owned()))
+        .fetch_all(engine.session.pool())
+        .await;
+    rows.map_err(|error| server::failure(error, engine.session.shown()))
 }
 
 /// The table that the first two columns of `row` name.
@@ -115,8 +131,11 @@ fn table(row: &MySqlRow) -> Result<(Table, i64), sqlx::Error> {
     Ok((table, row.try_get::<Option<i64>, _>(5)?.unwrap_or_default()))
 }
 
-/// Counts the rows; a table that must not be read keeps its estimate.
-async fn count(engine: &MysqlEngine, table: &mut Table) {
+/// `table` with its rows counted, or with the estimate where it is big (`size` in bytes) or must not be read.
+async fn count(engine: &MysqlEngine, mut table: Table, size: i64) -> Table {
+    if table.kind != TableKind::Table || size > server::COUNTED_BYTES {
+        return table;
+    }
     let schema = table.schema.as_deref().unwrap_or_default();
     let name = format!(
         "{}.{}",
@@ -124,12 +143,13 @@ async fn count(engine: &MysqlEngine, table: &mut Table) {
         quote(Dialect::Mysql, &table.name)
     );
     let sql = AssertSqlSafe(format!("SELECT CAST(COUNT(*) AS SIGNED) FROM {name}"));
-    if let Ok(count) = sqlx::query_scalar::<_, i64>(sql).fetch_one(&engine.pool).await {
+    if let Ok(count) = sqlx::query_scalar::<_, i64>(sql).fetch_one(engine.session.pool()).await {
         table.rows = Some(RowCount {
             rows: count.unsigned_abs(),
             exact: true,
         });
     }
+    table
 }
 
 fn column(row: &MySqlRow) -> Result<Column, sqlx::Error> {
@@ -153,11 +173,12 @@ fn column(row: &MySqlRow) -> Result<Column, sqlx::Error> {
 }
 
 async fn read_keys(engine: &MysqlEngine, catalog: &mut Catalog, places: &Places) -> Result<(), EngineError> {
-    let failed = |error| server::failure(error, &engine.shown);
+    let failed = |error| server::failure(error, engine.session.shown());
+    let schemas = in_schemas(engine);
     let sql = format!(
         "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.index_name AS CHAR), \
          CAST(t.column_name AS CHAR), CAST(t.sub_part AS SIGNED) \
-         FROM information_schema.statistics t WHERE {SCHEMAS} AND t.non_unique = 0 \
+         FROM information_schema.statistics t WHERE {schemas} AND t.non_unique = 0 \
          ORDER BY t.table_schema, t.table_name, t.index_name, t.seq_in_index"
     );
     let mut keys: BTreeMap<(usize, String), Option<Vec<String>>> = BTreeMap::new();
@@ -188,12 +209,13 @@ async fn read_keys(engine: &MysqlEngine, catalog: &mut Catalog, places: &Places)
 }
 
 async fn read_foreign_keys(engine: &MysqlEngine, catalog: &mut Catalog, places: &Places) -> Result<(), EngineError> {
-    let failed = |error| server::failure(error, &engine.shown);
+    let failed = |error| server::failure(error, engine.session.shown());
+    let schemas = in_schemas(engine);
     let sql = format!(
         "SELECT CAST(t.table_schema AS CHAR), CAST(t.table_name AS CHAR), CAST(t.constraint_name AS CHAR), \
          CAST(t.column_name AS CHAR), CAST(t.referenced_table_schema AS CHAR), CAST(t.referenced_table_name AS CHAR), \
          CAST(t.referenced_column_name AS CHAR) \
-         FROM information_schema.key_column_usage t WHERE {SCHEMAS} AND t.referenced_table_name IS NOT NULL \
+         FROM information_schema.key_column_usage t WHERE {schemas} AND t.referenced_table_name IS NOT NULL \
          ORDER BY t.table_schema, t.table_name, t.constraint_name, t.ordinal_position"
     );
     let mut keys: BTreeMap<(usize, String), ForeignKey> = BTreeMap::new();

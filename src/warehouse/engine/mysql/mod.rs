@@ -2,62 +2,53 @@
 
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use futures_util::TryStreamExt;
-use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPool, MySqlPoolOptions, MySqlRow};
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPoolOptions, MySqlRow, MySqlSslMode};
 use sqlx::{
     AssertSqlSafe, Column, ConnectOptions, Connection, Decode, Executor, MySql, Row, Statement, TypeInfo, ValueRef,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::server::Failure;
-use super::wire::opening_word;
+use super::session::{self, Session, Wire};
 use super::{EngineError, RunLimits, server};
-use crate::warehouse::catalog::{Catalog, DataType, Table};
+use crate::config::{Access, TlsMode};
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::{Catalog, DataType, Table, quote};
 use crate::warehouse::fetch::{Fetched, TypedFrame, TypedValue};
 
+mod cost;
 mod decode;
+mod fingerprint;
 mod introspect;
 
 use decode::Codec;
 
-/// Statements that open with another word are not run, whatever checked them before: a read-only transaction does not
-/// forbid `SET GLOBAL`, `KILL`, `FLUSH` or temporary tables.
-const OPENING_WORDS: &[&str] = &[
-    "SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
-];
-
 /// A MySQL or MariaDB database. Clones share the connections.
 #[derive(Debug, Clone)]
 pub struct MysqlEngine {
-    pool: MySqlPool,
-    options: MySqlConnectOptions,
-    shown: String,
+    session: Session<MysqlWire>,
     name: String,
-    is_mariadb: bool,
+    /// The only databases that are looked at; empty means the connection's own, or all where it has none.
+    schemas: Vec<String>,
 }
 
 impl MysqlEngine {
     /// Connects to the server at `url`; `shown` is the same without a password, `name` the database's.
-    pub(super) async fn connect(url: &str, shown: &str, name: &str) -> Result<Self, EngineError> {
-        let options: MySqlConnectOptions = url.parse().map_err(|error: sqlx::Error| EngineError::Open {
-            database: shown.to_owned(),
-            reason: error.to_string(),
-        })?;
-        // The server's own sql_mode stays, so that statements mean here what they mean elsewhere.
-        let options = options
-            .pipes_as_concat(false)
-            .no_engine_substitution(false)
-            .timezone(Some("+00:00".to_owned()))
-            .disable_statement_logging();
+    pub(super) async fn connect(url: &str, shown: &str, name: &str, access: &Access) -> Result<Self, EngineError> {
+        let options = options(url, shown, access)?;
+        let settings = settings(access);
         let pool = MySqlPoolOptions::new()
             .max_connections(server::CONNECTIONS)
             .acquire_timeout(server::CONNECT_TIMEOUT)
-            .after_connect(|connection, _| {
+            .after_connect(move |connection, _| {
+                let settings = settings.clone();
                 Box::pin(async move {
-                    connection
-                        .execute("SET SESSION TRANSACTION READ ONLY")
-                        .await
-                        .map(|_| ())
+                    for setting in settings {
+                        connection.execute(sqlx::raw_sql(AssertSqlSafe(setting))).await?;
+                    }
+                    Ok(())
                 })
             })
             .connect_with(options.clone())
@@ -69,16 +60,14 @@ impl MysqlEngine {
             .map_err(|error| server::failure(error, shown))?;
         let is_mariadb = version.contains("MariaDB");
         Ok(Self {
-            pool,
-            options,
-            shown: shown.to_owned(),
+            session: Session::new(pool, MysqlWire { options, is_mariadb }, shown),
             name: name.to_owned(),
-            is_mariadb,
+            schemas: access.schemas.clone(),
         })
     }
 
     pub(super) fn display(&self) -> &str {
-        &self.shown
+        self.session.shown()
     }
 
     pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
@@ -91,23 +80,14 @@ impl MysqlEngine {
         limits: &RunLimits,
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
-        if !OPENING_WORDS.contains(&opening_word(sql).as_str()) {
-            return Err(EngineError::NotReadOnly(format!(
-                "it opens with none of {}",
-                OPENING_WORDS.join(", ")
-            )));
-        }
-        let (engine, sql, limits) = (self.clone(), sql.to_owned(), *limits);
-        server::stoppable(
-            cancel,
-            |stop| async move { engine.run_until(&sql, &limits, &stop).await },
-        )
-        .await
+        cost::check(&self.session, sql, &limits.ceiling, cancel).await?;
+        self.session.run(sql, limits, cancel).await
     }
 
     /// The statement's plan as the server prints it, one line a step.
     pub(super) async fn explain(&self, sql: &str, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
-        server::lines(self.run(&format!("EXPLAIN {sql}"), &server::OWN_LIMITS, cancel).await?)
+        let explain = format!("EXPLAIN {sql}");
+        server::lines(self.session.run(&explain, &server::OWN_LIMITS, cancel).await?)
     }
 
     /// `SELECT` of all columns of `table`, of about `sample` rows where it is given.
@@ -122,32 +102,75 @@ impl MysqlEngine {
             (None, _) => format!("SELECT {columns} FROM {name}"),
         }
     }
+}
 
-    async fn run_until(&self, sql: &str, limits: &RunLimits, stop: &CancellationToken) -> Result<Fetched, EngineError> {
-        let failed = |error| server::failure(error, &self.shown);
-        let mut connection = tokio::select! {
-            connection = self.pool.acquire() => connection.map_err(failed)?,
-            () = stop.cancelled() => return Err(EngineError::Cancelled),
-        };
-        let thread = self.begin(&mut connection, limits.timeout).await.map_err(failed)?;
-        let work = fetch(&mut connection, sql, limits.max_rows);
-        let outcome = server::watched(work, stop, limits.timeout, self.stop(thread)).await;
-        if server::is_usable_after(&outcome) && connection.execute(sqlx::raw_sql("ROLLBACK")).await.is_ok() {
-            drop(connection);
-        } else {
-            // More rows are on their way: the server is told to stop, and nobody waits for what it has sent.
-            self.stop(thread).await;
-            let _ = connection.detach().close_hard().await;
-        }
-        server::conclude(outcome, stop, limits, &self.shown)
+fn options(url: &str, shown: &str, access: &Access) -> Result<MySqlConnectOptions, EngineError> {
+    let options: MySqlConnectOptions = url.parse().map_err(|error: sqlx::Error| EngineError::Open {
+        database: shown.to_owned(),
+        reason: error.to_string(),
+    })?;
+    // The server's own sql_mode stays, so that statements mean here what they mean elsewhere.
+    let mut options = options
+        .pipes_as_concat(false)
+        .no_engine_substitution(false)
+        .timezone(Some("+00:00".to_owned()))
+        .disable_statement_logging();
+    if let (None, Some(schema)) = (options.get_database(), access.schemas.first()) {
+        options = options.database(schema);
     }
+    session::check_certificates(&access.tls, shown)?;
+    if let Some(mode) = access.tls.mode() {
+        options = options.ssl_mode(match mode {
+            TlsMode::Off => MySqlSslMode::Disabled,
+            TlsMode::Require => MySqlSslMode::Required,
+            TlsMode::VerifyCa => MySqlSslMode::VerifyCa,
+            TlsMode::VerifyFull => MySqlSslMode::VerifyIdentity,
+        });
+    }
+    if let Some(ca) = &access.tls.ca {
+        options = options.ssl_ca(ca);
+    }
+    if let (Some(certificate), Some(key)) = (&access.tls.certificate, &access.tls.key) {
+        options = options.ssl_client_cert(certificate).ssl_client_key(key);
+    }
+    Ok(options)
+}
 
-    /// Opens a read-only transaction with a timeout, and tells the number of the server's thread.
+/// What is set on each connection before anything else.
+fn settings(access: &Access) -> Vec<String> {
+    let role = access
+        .role
+        .iter()
+        .map(|role| format!("SET ROLE {}", quote(Dialect::Mysql, role)));
+    role.chain(["SET SESSION TRANSACTION READ ONLY".to_owned()]).collect()
+}
+
+/// MySQL's part in a session.
+pub(super) struct MysqlWire {
+    options: MySqlConnectOptions,
+    is_mariadb: bool,
+}
+
+#[async_trait]
+impl Wire for MysqlWire {
+    type Server = MySql;
+
+    /// A read-only transaction does not forbid `SET GLOBAL`, `KILL`, `FLUSH` or temporary tables.
+    const OPENING_WORDS: &'static [&'static str] = &[
+        "SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
+    ];
+
     async fn begin(&self, connection: &mut MySqlConnection, timeout: Duration) -> Result<u64, sqlx::Error> {
         let timeout = if self.is_mariadb {
-            format!("SET SESSION max_statement_time = {}", timeout.as_secs_f64().max(0.001))
+            format!(
+                "SET SESSION max_statement_time = {}",
+                timeout.as_secs_f64().clamp(0.001, 31_536_000.0)
+            )
         } else {
-            format!("SET SESSION max_execution_time = {}", timeout.as_millis().max(1))
+            format!(
+                "SET SESSION max_execution_time = {}",
+                timeout.as_millis().clamp(1, 4_000_000_000)
+            )
         };
         connection.execute(sqlx::raw_sql(AssertSqlSafe(timeout))).await?;
         connection.execute(sqlx::raw_sql("START TRANSACTION READ ONLY")).await?;
@@ -156,21 +179,23 @@ impl MysqlEngine {
             .await
     }
 
-    /// Asks the server, over a connection of its own, to end what `thread` is doing.
-    async fn stop(&self, thread: u64) {
-        let ask = async {
-            let mut connection = MySqlConnection::connect_with(&self.options).await?;
-            connection
-                .execute(sqlx::raw_sql(AssertSqlSafe(format!("KILL QUERY {thread}"))))
-                .await?;
-            connection.close().await
-        };
-        // The statement's own timeout on the server ends it too, if this fails.
-        let _ = tokio::time::timeout(server::GRACE, ask).await;
+    async fn fetch(&self, connection: &mut MySqlConnection, sql: &str, limits: &RunLimits) -> Result<Fetched, Failure> {
+        fetch(connection, sql, limits).await
+    }
+
+    async fn end(&self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
+        connection.execute(sqlx::raw_sql("ROLLBACK")).await.map(|_| ())
+    }
+
+    async fn stop(&self, number: u64) -> Result<(), sqlx::Error> {
+        let mut connection = MySqlConnection::connect_with(&self.options).await?;
+        let ask = sqlx::raw_sql(AssertSqlSafe(format!("KILL QUERY {number}")));
+        connection.execute(ask).await?;
+        connection.close().await
     }
 }
 
-async fn fetch(connection: &mut MySqlConnection, sql: &str, max_rows: usize) -> Result<Fetched, Failure> {
+async fn fetch(connection: &mut MySqlConnection, sql: &str, limits: &RunLimits) -> Result<Fetched, Failure> {
     let started = Instant::now();
     let sql = AssertSqlSafe(sql.to_owned());
     let statement = connection
@@ -181,8 +206,12 @@ async fn fetch(connection: &mut MySqlConnection, sql: &str, max_rows: usize) -> 
     let mut frame = TypedFrame::new(described.iter().map(about));
     let mut truncated = false;
     let mut rows = statement.query().fetch(&mut *connection);
-    while let Some(row) = rows.try_next().await.map_err(Failure::Server)? {
-        if frame.rows() >= max_rows {
+    while let Some(row) = rows
+        .try_next()
+        .await
+        .map_err(|error| Failure::Late(error, frame.rows()))?
+    {
+        if frame.rows() >= limits.max_rows || frame.bytes() >= limits.max_bytes {
             truncated = true;
             break;
         }

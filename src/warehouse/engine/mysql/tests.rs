@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::warehouse::catalog::{KeySource, RowCount, TableKind};
-use crate::warehouse::engine::{Engine, Target};
+use crate::warehouse::engine::{Backend, Ceiling, Engine, Target};
 use crate::warehouse::fetch::ResultSet;
 use crate::warehouse::profile;
 
@@ -34,7 +34,9 @@ impl Server {
     }
 
     async fn engine(&self) -> MysqlEngine {
-        MysqlEngine::connect(&self.url, "mysql://test", "test").await.unwrap()
+        MysqlEngine::connect(&self.url, "mysql://test", "test", &Access::default())
+            .await
+            .unwrap()
     }
 }
 
@@ -235,7 +237,7 @@ async fn the_catalog_tells_columns_keys_and_comments() {
     else {
         return;
     };
-    let engine = Engine::Mysql(server.engine().await);
+    let engine = Engine::from(Backend::Mysql(server.engine().await));
     let mut catalog = engine.introspect().await.unwrap();
     let mut names: Vec<_> = catalog
         .tables
@@ -288,4 +290,53 @@ async fn a_server_that_is_not_there_is_said_to_be_so() {
     let error = Engine::connect(&target).await.unwrap_err();
     assert!(matches!(error, EngineError::Connection { .. }), "{error:?}");
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_statement_beyond_the_ceiling_is_not_run() {
+    let numbers = "INSERT INTO n SELECT seq FROM seq_1_to_2000";
+    let Some(server) = Server::with("t_ceiling", &["CREATE TABLE n (i INT)", numbers]).await else {
+        return;
+    };
+    let engine = server.engine().await;
+    let limits = RunLimits {
+        ceiling: Ceiling {
+            plan_rows: Some(1_000_000_000),
+            ..Ceiling::default()
+        },
+        ..RunLimits::default()
+    };
+    let never = CancellationToken::new();
+    let triples = engine.run("SELECT count(*) FROM n a, n b, n c", &limits, &never).await;
+    let told = triples.unwrap_err().to_string();
+    assert!(told.contains("raise `limits.max_plan_rows`"), "{told}");
+    let pairs = engine.run("SELECT count(*) FROM n a, n b", &limits, &never).await;
+    assert_eq!(pairs.unwrap().frame.height(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_looks_at_its_schemas_alone() {
+    let Some(server) = Server::with("t_one", &["CREATE TABLE seen (id INT PRIMARY KEY)"]).await else {
+        return;
+    };
+    let Some(_other) = Server::with("t_two", &["CREATE TABLE hidden (id INT PRIMARY KEY)"]).await else {
+        return;
+    };
+    let base = std::env::var("ANALYST_TEST_MYSQL_URL").unwrap();
+    let nowhere = base.rsplit_once('/').map(|(base, _)| format!("{base}/")).unwrap();
+    let access = Access {
+        schemas: vec!["t_one".into()],
+        ..Access::default()
+    };
+    let engine = MysqlEngine::connect(&nowhere, "mysql://test", "test", &access)
+        .await
+        .unwrap();
+    let catalog = engine.introspect().await.unwrap();
+    let names: Vec<String> = catalog.tables.iter().map(|table| table.qualified_name()).collect();
+    assert_eq!(names, ["t_one.seen"]);
+    assert_eq!(
+        run(&engine, "SELECT count(*) FROM seen").await.unwrap().preview(1),
+        [[json!(0)]]
+    );
+    drop(server);
 }

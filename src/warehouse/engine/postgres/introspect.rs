@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::stream::{self, StreamExt};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -16,6 +17,7 @@ const TABLES: &str = "
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
       AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+      AND (cardinality($1::text[]) = 0 OR n.nspname = ANY ($1::text[]))
       AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
     ORDER BY n.nspname, c.oid";
 
@@ -48,24 +50,26 @@ const FOREIGN_KEYS: &str = "
 
 /// Reads tables, views, columns, comments, declared keys, and row counts: exact for small tables, else the estimate.
 pub(super) async fn read(engine: &PostgresEngine) -> Result<Catalog, EngineError> {
-    let failed = |error| server::failure(error, &engine.shown);
+    let failed = |error| server::failure(error, engine.session.shown());
     let mut catalog = Catalog::empty(Dialect::Postgres, engine.name.clone());
     let path = sqlx::query("SELECT current_schemas(false)::text[], current_database()::text");
-    let path = path.fetch_one(&engine.pool).await.map_err(failed)?;
+    let path = path.fetch_one(engine.session.pool()).await.map_err(failed)?;
     catalog.search_path = path.try_get(0).map_err(failed)?;
     catalog.database = path.try_get(1).map_err(failed)?;
     let mut places = HashMap::new();
-    for row in sqlx::query(TABLES).fetch_all(&engine.pool).await.map_err(failed)? {
+    let tables = sqlx::query(TABLES).bind(engine.schemas.clone());
+    let mut counted = vec![];
+    for row in tables.fetch_all(engine.session.pool()).await.map_err(failed)? {
         let (oid, table, size) = table(&row).map_err(failed)?;
-        let table = match (table.kind, size <= server::COUNTED_BYTES) {
-            (TableKind::Table, true) => counted(engine, table).await,
-            _ => table,
-        };
-        places.insert(oid, catalog.tables.len());
-        catalog.tables.push(table);
+        places.insert(oid, counted.len());
+        counted.push(count(engine, table, size));
     }
+    catalog.tables = stream::iter(counted)
+        .buffered(server::CONNECTIONS as usize)
+        .collect()
+        .await;
     let oids: Vec<i64> = places.keys().copied().collect();
-    let rows = |sql| sqlx::query(sql).bind(oids.clone()).fetch_all(&engine.pool);
+    let rows = |sql| sqlx::query(sql).bind(oids.clone()).fetch_all(engine.session.pool());
     for row in rows(COLUMNS).await.map_err(failed)? {
         let column = column(&row).map_err(failed)?;
         if let Some(table) = at(&mut catalog, &places, row.try_get(0).map_err(failed)?) {
@@ -131,8 +135,11 @@ fn table(row: &PgRow) -> Result<(i64, Table, i64), sqlx::Error> {
     Ok((row.try_get(0)?, table, row.try_get(6)?))
 }
 
-/// `table` with its rows counted, or as it is where they must not be read.
-async fn counted(engine: &PostgresEngine, mut table: Table) -> Table {
+/// `table` with its rows counted, or as it is where it is big (`size` in bytes), a view, or must not be read.
+async fn count(engine: &PostgresEngine, mut table: Table, size: i64) -> Table {
+    if table.kind != TableKind::Table || size > server::COUNTED_BYTES {
+        return table;
+    }
     let schema = table.schema.as_deref().unwrap_or_default();
     let name = format!(
         "{}.{}",
@@ -141,7 +148,7 @@ async fn counted(engine: &PostgresEngine, mut table: Table) -> Table {
     );
     let sql = AssertSqlSafe(format!("SELECT count(*) FROM {name}"));
     let count = sqlx::query(sql)
-        .fetch_one(&engine.pool)
+        .fetch_one(engine.session.pool())
         .await
         .and_then(|row| row.try_get::<i64, _>(0));
     if let Ok(count) = count {

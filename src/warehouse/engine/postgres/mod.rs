@@ -1,67 +1,64 @@
 //! PostgreSQL, in read-only transactions that end on the server when their time is up.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::TryStreamExt;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Column, ConnectOptions, Connection, Executor, Row, Statement, TypeInfo, ValueRef};
+use async_trait::async_trait;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions, PgSslMode};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, Postgres, Row};
 use tokio_util::sync::CancellationToken;
 
 use super::server::Failure;
-use super::wire::opening_word;
+use super::session::{self, Session, Wire};
 use super::{EngineError, RunLimits, server};
-use crate::warehouse::catalog::{Catalog, Table};
-use crate::warehouse::fetch::{Fetched, TypedFrame, TypedValue};
+use crate::config::{Access, TlsMode};
+use crate::warehouse::Dialect;
+use crate::warehouse::catalog::{Catalog, Table, quote};
+use crate::warehouse::fetch::Fetched;
 
+mod cost;
 mod decode;
+mod fetch;
+mod fingerprint;
 mod introspect;
-
-use decode::Codec;
-
-/// Statements that open with another word are not run, whatever checked them before.
-const OPENING_WORDS: &[&str] = &["SELECT", "WITH", "VALUES", "TABLE", "SHOW", "EXPLAIN"];
 
 /// A PostgreSQL database. Clones share the connections.
 #[derive(Debug, Clone)]
 pub struct PostgresEngine {
-    pool: PgPool,
-    options: PgConnectOptions,
-    shown: String,
+    session: Session<PostgresWire>,
     name: String,
+    /// The only schemas that are looked at; empty means all.
+    schemas: Vec<String>,
 }
 
 impl PostgresEngine {
     /// Connects to the server at `url`; `shown` is the same without a password, `name` the database's.
-    pub(super) async fn connect(url: &str, shown: &str, name: &str) -> Result<Self, EngineError> {
-        let options: PgConnectOptions = url.parse().map_err(|error: sqlx::Error| EngineError::Open {
-            database: shown.to_owned(),
-            reason: error.to_string(),
-        })?;
-        let options = options.application_name("analyst").disable_statement_logging();
+    pub(super) async fn connect(url: &str, shown: &str, name: &str, access: &Access) -> Result<Self, EngineError> {
+        let options = options(url, shown, access)?;
+        let settings = settings(access);
         let pool = PgPoolOptions::new()
             .max_connections(server::CONNECTIONS)
             .acquire_timeout(server::CONNECT_TIMEOUT)
-            .after_connect(|connection, _| {
+            .after_connect(move |connection, _| {
+                let settings = settings.clone();
                 Box::pin(async move {
-                    connection
-                        .execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-                        .await?;
-                    connection.execute("SET TIME ZONE 'UTC'").await.map(|_| ())
+                    for setting in settings {
+                        connection.execute(AssertSqlSafe(setting)).await?;
+                    }
+                    Ok(())
                 })
             })
             .connect_with(options.clone())
             .await
             .map_err(|error| server::failure(error, shown))?;
         Ok(Self {
-            pool,
-            options,
-            shown: shown.to_owned(),
+            session: Session::new(pool, PostgresWire { options }, shown),
             name: name.to_owned(),
+            schemas: access.schemas.clone(),
         })
     }
 
     pub(super) fn display(&self) -> &str {
-        &self.shown
+        self.session.shown()
     }
 
     pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
@@ -74,23 +71,14 @@ impl PostgresEngine {
         limits: &RunLimits,
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
-        if !OPENING_WORDS.contains(&opening_word(sql).as_str()) {
-            return Err(EngineError::NotReadOnly(format!(
-                "it opens with none of {}",
-                OPENING_WORDS.join(", ")
-            )));
-        }
-        let (engine, sql, limits) = (self.clone(), sql.to_owned(), *limits);
-        server::stoppable(
-            cancel,
-            |stop| async move { engine.run_until(&sql, &limits, &stop).await },
-        )
-        .await
+        cost::check(&self.session, sql, &limits.ceiling, cancel).await?;
+        self.session.run(sql, limits, cancel).await
     }
 
     /// The statement's plan as PostgreSQL prints it.
     pub(super) async fn explain(&self, sql: &str, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
-        server::lines(self.run(&format!("EXPLAIN {sql}"), &server::OWN_LIMITS, cancel).await?)
+        let explain = format!("EXPLAIN {sql}");
+        server::lines(self.session.run(&explain, &server::OWN_LIMITS, cancel).await?)
     }
 
     /// `SELECT` of all columns of `table`, of about `sample` rows where it is given.
@@ -104,89 +92,80 @@ impl PostgresEngine {
             (None, _) => format!("SELECT {columns} FROM {name}"),
         }
     }
-
-    async fn run_until(&self, sql: &str, limits: &RunLimits, stop: &CancellationToken) -> Result<Fetched, EngineError> {
-        let failed = |error| server::failure(error, &self.shown);
-        let mut connection = tokio::select! {
-            connection = self.pool.acquire() => connection.map_err(failed)?,
-            () = stop.cancelled() => return Err(EngineError::Cancelled),
-        };
-        let process = begin(&mut connection, limits.timeout).await.map_err(failed)?;
-        let work = fetch(&mut connection, sql, limits.max_rows);
-        let outcome = server::watched(work, stop, limits.timeout, self.stop(process)).await;
-        if server::is_usable_after(&outcome) && connection.execute("ROLLBACK").await.is_ok() {
-            drop(connection);
-        } else {
-            // More rows are on their way: the server is told to stop, and nobody waits for what it has sent.
-            self.stop(process).await;
-            let _ = connection.detach().close_hard().await;
-        }
-        server::conclude(outcome, stop, limits, &self.shown)
-    }
-
-    /// Asks the server, over a connection of its own, to end what `process` is doing.
-    async fn stop(&self, process: i32) {
-        let ask = async {
-            let mut connection = PgConnection::connect_with(&self.options).await?;
-            sqlx::query("SELECT pg_cancel_backend($1)")
-                .bind(process)
-                .execute(&mut connection)
-                .await?;
-            connection.close().await
-        };
-        // The statement's own timeout on the server ends it too, if this fails.
-        let _ = tokio::time::timeout(server::GRACE, ask).await;
-    }
 }
 
-/// Opens a read-only transaction with a timeout, and tells the number of the server's process.
-async fn begin(connection: &mut PgConnection, timeout: Duration) -> Result<i32, sqlx::Error> {
-    connection.execute("BEGIN READ ONLY").await?;
-    let millis = timeout.as_millis().clamp(1, 2_000_000_000).to_string();
-    let row = sqlx::query("SELECT pg_backend_pid(), set_config('statement_timeout', $1, true)");
-    row.bind(millis).fetch_one(connection).await?.try_get(0)
+fn options(url: &str, shown: &str, access: &Access) -> Result<PgConnectOptions, EngineError> {
+    let options: PgConnectOptions = url.parse().map_err(|error: sqlx::Error| EngineError::Open {
+        database: shown.to_owned(),
+        reason: error.to_string(),
+    })?;
+    let mut options = options.application_name("analyst").disable_statement_logging();
+    session::check_certificates(&access.tls, shown)?;
+    if let Some(mode) = access.tls.mode() {
+        options = options.ssl_mode(match mode {
+            TlsMode::Off => PgSslMode::Disable,
+            TlsMode::Require => PgSslMode::Require,
+            TlsMode::VerifyCa => PgSslMode::VerifyCa,
+            TlsMode::VerifyFull => PgSslMode::VerifyFull,
+        });
+    }
+    if let Some(ca) = &access.tls.ca {
+        options = options.ssl_root_cert(ca);
+    }
+    if let (Some(certificate), Some(key)) = (&access.tls.certificate, &access.tls.key) {
+        options = options.ssl_client_cert(certificate).ssl_client_key(key);
+    }
+    Ok(options)
 }
 
-async fn fetch(connection: &mut PgConnection, sql: &str, max_rows: usize) -> Result<Fetched, Failure> {
-    let started = Instant::now();
-    let sql = AssertSqlSafe(sql.to_owned());
-    let statement = connection
-        .prepare(sqlx::SqlSafeStr::into_sql_str(sql))
-        .await
-        .map_err(Failure::Server)?;
-    let mut codecs = vec![];
-    let mut described = vec![];
-    for column in statement.columns() {
-        let (codec, declared) = (Codec::of(column.type_info()), column.type_info().name().to_lowercase());
-        described.push((column.name().to_owned(), declared.clone(), codec.logical(&declared)));
-        codecs.push(codec);
+/// What is set on each connection before anything else.
+fn settings(access: &Access) -> Vec<String> {
+    let name = |name: &String| quote(Dialect::Postgres, name);
+    let mut settings = vec![
+        "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY".to_owned(),
+        "SET TIME ZONE 'UTC'".to_owned(),
+    ];
+    settings.extend(access.role.iter().map(|role| format!("SET ROLE {}", name(role))));
+    if !access.schemas.is_empty() {
+        let schemas: Vec<String> = access.schemas.iter().map(name).collect();
+        settings.push(format!("SET search_path TO {}", schemas.join(", ")));
     }
-    let mut frame = TypedFrame::new(described);
-    let mut truncated = false;
-    let mut rows = statement.query().fetch(&mut *connection);
-    while let Some(row) = rows.try_next().await.map_err(Failure::Server)? {
-        if frame.rows() >= max_rows {
-            truncated = true;
-            break;
-        }
-        frame
-            .push_row(|at| {
-                let value = row.try_get_raw(at)?;
-                Ok(match (value.is_null(), codecs.get(at)) {
-                    (false, Some(codec)) => codec.read(value.as_bytes().map_err(sqlx::Error::Decode)?),
-                    _ => TypedValue::Null,
-                })
-            })
-            .map_err(Failure::Server)?;
+    settings
+}
+
+/// PostgreSQL's part in a session.
+pub(super) struct PostgresWire {
+    options: PgConnectOptions,
+}
+
+#[async_trait]
+impl Wire for PostgresWire {
+    type Server = Postgres;
+
+    const OPENING_WORDS: &'static [&'static str] = &["SELECT", "WITH", "VALUES", "TABLE", "SHOW", "EXPLAIN"];
+
+    async fn begin(&self, connection: &mut PgConnection, timeout: Duration) -> Result<u64, sqlx::Error> {
+        connection.execute("BEGIN READ ONLY").await?;
+        let millis = timeout.as_millis().clamp(1, 2_000_000_000).to_string();
+        let row = sqlx::query("SELECT pg_backend_pid(), set_config('statement_timeout', $1, true)");
+        let process: i32 = row.bind(millis).fetch_one(connection).await?.try_get(0)?;
+        Ok(u64::from(process.unsigned_abs()))
     }
-    drop(rows);
-    let (frame, columns) = frame.finish().map_err(|error| Failure::Own(error.into()))?;
-    Ok(Fetched {
-        frame,
-        columns,
-        truncated,
-        elapsed: started.elapsed(),
-    })
+
+    async fn fetch(&self, connection: &mut PgConnection, sql: &str, limits: &RunLimits) -> Result<Fetched, Failure> {
+        fetch::fetch(connection, sql, limits).await
+    }
+
+    async fn end(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        connection.execute("ROLLBACK").await.map(|_| ())
+    }
+
+    async fn stop(&self, number: u64) -> Result<(), sqlx::Error> {
+        let mut connection = PgConnection::connect_with(&self.options).await?;
+        let ask = sqlx::query("SELECT pg_cancel_backend($1::int8::int4)").bind(number.cast_signed());
+        ask.execute(&mut connection).await?;
+        connection.close().await
+    }
 }
 
 #[cfg(test)]

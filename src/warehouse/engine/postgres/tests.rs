@@ -1,8 +1,10 @@
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
 use super::*;
 use crate::warehouse::catalog::{DataType, KeySource, RowCount, TableKind};
-use crate::warehouse::engine::{Engine, Target};
+use crate::warehouse::engine::{Backend, Ceiling, Engine, Target};
 use crate::warehouse::fetch::ResultSet;
 use crate::warehouse::profile;
 
@@ -29,11 +31,13 @@ impl Server {
     async fn engine(&self) -> PostgresEngine {
         let sign = if self.url.contains('?') { '&' } else { '?' };
         let url = format!("{}{sign}options[search_path]={}", self.url, self.schema);
-        PostgresEngine::connect(&url, "postgres://test", "test").await.unwrap()
+        PostgresEngine::connect(&url, "postgres://test", "test", &Access::default())
+            .await
+            .unwrap()
     }
 
     async fn read(&self) -> Engine {
-        Engine::Postgres(self.engine().await)
+        Engine::from(Backend::Postgres(self.engine().await))
     }
 }
 
@@ -401,4 +405,150 @@ async fn a_server_that_is_not_there_is_said_to_be_so() {
     let error = Engine::connect(&target).await.unwrap_err();
     assert!(matches!(error, EngineError::Connection { .. }), "{error:?}");
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_statement_beyond_the_ceiling_is_not_run() {
+    let Some(server) = Server::with("t_ceiling", "").await else {
+        return;
+    };
+    let engine = server.engine().await;
+    let pairs = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+    let cases = [
+        (Some(1_000), None, "max_cost"),
+        (None, Some(1_000_000), "max_plan_rows"),
+    ];
+    for (cost, plan_rows, key) in cases {
+        let limits = RunLimits {
+            ceiling: Ceiling {
+                cost,
+                plan_rows,
+                steps: None,
+            },
+            ..RunLimits::default()
+        };
+        let error = engine.run(pairs, &limits, &CancellationToken::new()).await.unwrap_err();
+        let told = error.to_string();
+        assert!(told.starts_with("not run: the database's planner expects"), "{told}");
+        assert!(told.contains(&format!("raise `limits.{key}`")), "{told}");
+        let small = engine
+            .run("SELECT 1", &limits, &CancellationToken::new())
+            .await
+            .unwrap();
+        assert_eq!(small.frame.height(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_result_is_cut_where_it_would_take_too_much_memory() {
+    let Some(server) = Server::with("t_bytes", "").await else {
+        return;
+    };
+    let limits = RunLimits {
+        max_bytes: 1 << 20,
+        ..RunLimits::default()
+    };
+    let long = "SELECT repeat('x', 1000) FROM generate_series(1, 100000)";
+    let engine = server.engine().await;
+    let fetched = engine.run(long, &limits, &CancellationToken::new()).await.unwrap();
+    assert!(fetched.truncated);
+    assert_eq!(fetched.frame.height(), (1 << 20) / 1016 + 1);
+}
+
+/// Ends the server's processes that run a statement with `mark` in it, as soon as there is one.
+async fn break_connection(url: &str, mark: &str) {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+               WHERE pid <> pg_backend_pid() AND state = 'active' AND query LIKE '%' || $1 || '%'";
+    for _ in 0..200 {
+        let ended: i64 = sqlx::query_scalar(sql)
+            .bind(mark)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+        if ended > 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("no statement was marked {mark}");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_replaced_before_the_first_row_and_told_after_it() {
+    let Some(server) = Server::with("t_break", "").await else {
+        return;
+    };
+    let engine = server.read().await;
+    let (limits, never) = (RunLimits::default(), CancellationToken::new());
+    let slow = "SELECT 7 AS broken_before FROM (SELECT pg_sleep(0.5)) s";
+    let (fetched, ()) = tokio::join!(
+        engine.run_text(slow, &limits, &never),
+        break_connection(&server.url, "broken_before")
+    );
+    assert_eq!(fetched.unwrap().frame.height(), 1);
+    let late = "SELECT i AS broken_after, CASE WHEN i = 50000 THEN pg_sleep(5) END FROM generate_series(1, 50000) i";
+    let (fetched, ()) = tokio::join!(engine.run_text(late, &limits, &never), async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        break_connection(&server.url, "broken_after").await;
+    });
+    let error = fetched.unwrap_err();
+    assert!(matches!(error, EngineError::Lost { rows: 1.., .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_works_as_its_role_in_its_schemas() {
+    let setup = "CREATE TABLE seen (id int PRIMARY KEY, other_id int); DROP SCHEMA IF EXISTS t_other CASCADE; \
+                 CREATE SCHEMA t_other; CREATE TABLE t_other.hidden (id int); \
+                 DO $$ BEGIN CREATE ROLE t_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$; \
+                 GRANT USAGE ON SCHEMA t_role, t_other TO t_reader; GRANT SELECT ON t_role.seen, t_other.hidden TO t_reader";
+    let Some(server) = Server::with("t_role", setup).await else {
+        return;
+    };
+    let access = Access {
+        role: Some("t_reader".into()),
+        schemas: vec!["t_role".into()],
+        ..Access::default()
+    };
+    let engine = PostgresEngine::connect(&server.url, "postgres://test", "test", &access)
+        .await
+        .unwrap();
+    let result = run(&engine, "SELECT current_user::text, count(*) FROM seen")
+        .await
+        .unwrap();
+    assert_eq!(result.preview(1), [[json!("t_reader"), json!(0)]]);
+    let catalog = engine.introspect().await.unwrap();
+    let names: Vec<String> = catalog.tables.iter().map(|table| table.qualified_name()).collect();
+    assert_eq!(names, ["t_role.seen"]);
+    assert_eq!(catalog.search_path, ["t_role"]);
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_there_or_does_not_fit_is_told() {
+    let Some(server) = Server::with("t_tls", "").await else {
+        return;
+    };
+    let with_ca = |ca: std::path::PathBuf| {
+        let tls = crate::config::Tls {
+            ca: Some(ca),
+            ..crate::config::Tls::default()
+        };
+        Access {
+            tls,
+            ..Access::default()
+        }
+    };
+    let access = with_ca("/nowhere/ca.pem".into());
+    let error = PostgresEngine::connect(&server.url, "postgres://test", "test", &access)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("cannot read the certificate /nowhere/ca.pem"), "{error}");
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let access = with_ca(empty.path().to_owned());
+    let refused = PostgresEngine::connect(&server.url, "postgres://test", "test", &access).await;
+    assert!(
+        refused.is_err(),
+        "a server that no authority vouches for is not talked to"
+    );
 }

@@ -32,7 +32,7 @@ fn relations(connection: &Connection) -> Result<Vec<(String, TableKind, bool)>, 
                ON s.name = l.name AND s.type IN ('table', 'view') \
                WHERE l.schema = 'main' AND l.type <> 'shadow' AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
                ORDER BY s.rowid";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
         let kind = if row.get::<_, String>(1)? == "view" {
             TableKind::View
@@ -86,7 +86,7 @@ fn read_columns(
 ) -> Result<(Vec<Column>, Vec<String>), EngineError> {
     // 1 marks the hidden columns of virtual tables; 2 and 3 are generated columns, which can be read like any other.
     let sql = "SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_map(params![table], |row| {
         Ok((
             row.get::<_, String>(0)?,
@@ -130,7 +130,7 @@ fn count(connection: &Connection, table: &str) -> Result<u64, EngineError> {
 fn unique_keys(connection: &Connection, table: &str) -> Result<Vec<Vec<String>>, EngineError> {
     let sql = "SELECT l.seq, i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i \
                WHERE l.\"unique\" AND NOT l.partial AND l.origin <> 'pk' ORDER BY l.seq DESC, i.seqno";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let parts = statement.query_map(params![table], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
     })?;
@@ -150,7 +150,7 @@ fn unique_keys(connection: &Connection, table: &str) -> Result<Vec<Vec<String>>,
 /// Declared foreign keys in the order of their declaration; target columns that are not named are left empty for now.
 fn foreign_keys(connection: &Connection, table: &str) -> Result<Vec<ForeignKey>, EngineError> {
     let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let parts = statement.query_map(params![table], |row| {
         Ok((
             row.get::<_, i64>(0)?,

@@ -15,6 +15,7 @@ use crate::warehouse::catalog::{Catalog, Table};
 use crate::warehouse::fetch::{Cell, Fetched, FrameBuilder};
 
 mod failure;
+mod fingerprint;
 mod guard;
 mod introspect;
 mod pool;
@@ -35,7 +36,7 @@ pub struct SqliteEngine {
     shown: String,
     name: String,
     /// Where the file was made for this engine alone; it goes when the last clone does.
-    _made_in: Option<Arc<TempDir>>,
+    made_in: Option<Arc<TempDir>>,
 }
 
 impl SqliteEngine {
@@ -46,7 +47,7 @@ impl SqliteEngine {
             pool: Arc::new(Pool::new(path)),
             shown: path.display().to_string(),
             name,
-            _made_in: None,
+            made_in: None,
         }
         .tried()
         .await
@@ -60,7 +61,7 @@ impl SqliteEngine {
             pool,
             shown: shown.to_owned(),
             name: name.to_owned(),
-            _made_in: made_in,
+            made_in,
         }
         .tried()
         .await
@@ -77,6 +78,14 @@ impl SqliteEngine {
         &self.shown
     }
 
+    /// Different when the file, or the log of writes beside it, is; `None` for a database that was made from other files.
+    pub(super) fn fingerprint(&self) -> Option<String> {
+        match self.made_in {
+            Some(_) => None,
+            None => fingerprint::of(self.pool.path()),
+        }
+    }
+
     /// Reads tables, views, columns and keys.
     pub(super) async fn introspect(&self) -> Result<Catalog, EngineError> {
         let name = self.name.clone();
@@ -90,9 +99,10 @@ impl SqliteEngine {
         limits: &RunLimits,
         cancel: &CancellationToken,
     ) -> Result<Fetched, EngineError> {
-        let (sql, max_rows) = (sql.to_owned(), limits.max_rows);
-        let run = move |connection: &Connection, watch: &Watch| fetch(connection, &sql, max_rows, watch);
-        self.pool.work(limits.timeout, cancel, run).await
+        let (sql, bounds) = (sql.to_owned(), *limits);
+        let run = move |connection: &Connection, watch: &Watch| fetch(connection, &sql, &bounds, watch);
+        let steps = limits.ceiling.steps;
+        self.pool.work_within(limits.timeout, steps, cancel, run).await
     }
 
     /// See [`Engine::fold_values`](super::Engine::fold_values).
@@ -126,8 +136,8 @@ impl SqliteEngine {
     }
 }
 
-/// Runs one statement and keeps its first `max_rows` rows.
-fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> Result<Fetched, EngineError> {
+/// Runs one statement and keeps the first of its rows, as many as `limits` allow.
+fn fetch(connection: &Connection, sql: &str, limits: &RunLimits, watch: &Watch) -> Result<Fetched, EngineError> {
     let started = Instant::now();
     let mut statement = connection.prepare(sql)?;
     if !statement.readonly() {
@@ -141,20 +151,27 @@ fn fetch(connection: &Connection, sql: &str, max_rows: usize, watch: &Watch) -> 
     let mut truncated = false;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if frame.rows() >= max_rows {
+        if frame.rows() >= limits.max_rows || frame.bytes() >= limits.max_bytes {
             truncated = true;
             break;
         }
+        let mut long_bytes = 0;
         for (at, column) in frame.columns_mut().iter_mut().enumerate() {
             match row.get_ref(at)? {
                 ValueRef::Null => column.push_null(),
                 ValueRef::Integer(value) => column.push_integer(value),
                 ValueRef::Real(value) => column.push_float(value),
-                ValueRef::Text(bytes) => column.push_text(bytes),
-                ValueRef::Blob(bytes) => column.push_blob(bytes),
+                ValueRef::Text(bytes) => {
+                    long_bytes += bytes.len();
+                    column.push_text(bytes);
+                }
+                ValueRef::Blob(bytes) => {
+                    long_bytes += bytes.len();
+                    column.push_blob(bytes);
+                }
             }
         }
-        frame.end_row();
+        frame.end_row(long_bytes);
         if frame.rows().is_multiple_of(ROWS_BETWEEN_LOOKS) && watch.is_over() {
             return Err(EngineError::Cancelled);
         }

@@ -1,6 +1,7 @@
 //! A few read-only connections to one file, and work on them that can be stopped.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,9 @@ pub(super) struct Pool {
 pub(super) struct Watch {
     deadline: Instant,
     stop: CancellationToken,
+    /// The instructions that it may take, where they are limited, and whether it took them.
+    steps: Option<u64>,
+    used_up: Arc<AtomicBool>,
 }
 
 impl Watch {
@@ -57,11 +61,27 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on a connection, on a thread where blocking is allowed. Stops it when the time is up, when `cancel`
-    /// fires, or when nobody waits for it any more; the connection can be used again afterwards.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// [`Pool::work_within`] a time alone.
     pub(super) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         timeout: Duration,
+        cancel: &CancellationToken,
+        work: impl FnOnce(&Connection, &Watch) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.work_within(timeout, None, cancel, work).await
+    }
+
+    /// Runs `work` on a connection, on a thread where blocking is allowed. Stops it when the time or the instructions
+    /// (`steps`) are used up, when `cancel` fires, or when nobody waits for it any more; the connection can be used again
+    /// afterwards.
+    pub(super) async fn work_within<T: Send + 'static>(
+        self: &Arc<Self>,
+        timeout: Duration,
+        steps: Option<u64>,
         cancel: &CancellationToken,
         work: impl FnOnce(&Connection, &Watch) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
@@ -75,7 +95,10 @@ impl Pool {
         let watch = Watch {
             deadline: Instant::now() + timeout,
             stop: stop.clone(),
+            steps,
+            used_up: Arc::default(),
         };
+        let used_up = Arc::clone(&watch.used_up);
         let (handle_out, handle_in) = oneshot::channel();
         let pool = Arc::clone(self);
         let mut task = spawn_blocking(move || match pool.take() {
@@ -113,9 +136,16 @@ impl Pool {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(connection);
         }
-        match finished.outcome {
-            Err(EngineError::Cancelled) if !stop.is_cancelled() => Err(EngineError::Timeout(timeout)),
-            outcome => outcome,
+        match (finished.outcome, steps) {
+            (Err(EngineError::Cancelled), Some(limit)) if used_up.load(Ordering::Relaxed) => {
+                Err(EngineError::TooCostly {
+                    found: "the statement was stopped: it took more instructions than it may".to_owned(),
+                    limit,
+                    key: "max_steps",
+                })
+            }
+            (Err(EngineError::Cancelled), _) if !stop.is_cancelled() => Err(EngineError::Timeout(timeout)),
+            (outcome, _) => outcome,
         }
     }
 
@@ -139,7 +169,15 @@ fn watched<T>(
     work: impl FnOnce(&Connection, &Watch) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
     let looking = watch.clone();
-    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || looking.is_over()))?;
+    let mut left = watch.steps.unwrap_or(u64::MAX);
+    let look = move || {
+        left = left.saturating_sub(STEPS_BETWEEN_LOOKS.unsigned_abs().into());
+        if left == 0 {
+            looking.used_up.store(true, Ordering::Relaxed);
+        }
+        left == 0 || looking.is_over()
+    };
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(look))?;
     let outcome = work(connection, watch);
     connection.progress_handler(0, None::<fn() -> bool>)?;
     outcome

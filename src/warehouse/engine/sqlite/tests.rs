@@ -4,8 +4,9 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::config::Access;
 use crate::warehouse::catalog::{DataType, KeySource, RowCount, TableKind};
-use crate::warehouse::engine::{Engine, Target};
+use crate::warehouse::engine::{Ceiling, Engine, Target};
 use crate::warehouse::fetch::ResultSet;
 use crate::warehouse::{Dialect, profile};
 
@@ -219,6 +220,7 @@ async fn a_statement_ends_at_its_timeout_and_the_connection_works_on(#[case] sql
     let limits = RunLimits {
         max_rows: usize::MAX,
         timeout: Duration::from_millis(200),
+        ..RunLimits::default()
     };
     for _ in 0..6 {
         let started = Instant::now();
@@ -455,4 +457,85 @@ async fn explain_tells_the_plan() {
         .await
         .unwrap();
     assert_eq!(plan, ["SCAN t"]);
+}
+
+#[tokio::test]
+async fn a_statement_that_takes_too_many_instructions_is_stopped() {
+    let scratch = Scratch::new("CREATE TABLE t (a)");
+    let engine = scratch.open().await;
+    let limits = RunLimits {
+        ceiling: Ceiling {
+            steps: Some(1_000_000),
+            ..Ceiling::default()
+        },
+        ..RunLimits::default()
+    };
+    let error = engine
+        .run(ENDLESS, &limits, &CancellationToken::new())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            EngineError::TooCostly {
+                limit: 1_000_000,
+                key: "max_steps",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(rows(&engine, "SELECT 1").await, [[json!(1)]]);
+}
+
+#[tokio::test]
+async fn a_result_is_cut_where_it_would_take_too_much_memory() {
+    let scratch = Scratch::new("CREATE TABLE t (a)");
+    let limits = RunLimits {
+        max_bytes: 1 << 20,
+        ..RunLimits::default()
+    };
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT printf('%1000d', i) FROM n";
+    let engine = scratch.open().await;
+    let fetched = engine.run(endless, &limits, &CancellationToken::new()).await.unwrap();
+    assert!(fetched.truncated);
+    assert_eq!(fetched.frame.height(), (1 << 20) / 1016 + 1);
+}
+
+#[tokio::test]
+async fn a_long_result_is_whole_where_its_chunks_meet_and_its_types_change() {
+    let scratch = Scratch::new("CREATE TABLE t (a)");
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
+               SELECT i, CASE WHEN i < 66000 THEN i ELSE i + 0.5 END AS wide, CASE WHEN i < 66000 THEN NULL ELSE 'x' || i END AS late,
+                      CASE WHEN i < 66000 THEN i ELSE 'text' END AS mixed FROM n";
+    let result = run(&scratch.open().await, sql).await.unwrap();
+    assert_eq!(result.row_count, 70_000);
+    let row = |at: usize| result.row(at).unwrap();
+    assert_eq!(row(0), [json!(1), json!(1.0), Value::Null, json!("1")]);
+    assert_eq!(
+        row(65_536),
+        [json!(65_537), json!(65_537.0), Value::Null, json!("65537")]
+    );
+    assert_eq!(
+        row(69_999),
+        [json!(70_000), json!(70_000.5), json!("x70000"), json!("text")]
+    );
+}
+
+#[tokio::test]
+async fn a_file_has_no_roles() {
+    let scratch = Scratch::new("CREATE TABLE t (a)");
+    let access = Access {
+        role: Some("reader".into()),
+        ..Access::default()
+    };
+    let target = Target::parse(scratch.path.to_str().unwrap()).unwrap();
+    let error = Engine::connect_with(&target, &access, None)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("only a server has `role`; take it out of the connection"),
+        "{error}"
+    );
 }
