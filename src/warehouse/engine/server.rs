@@ -59,6 +59,8 @@ where
 /// Why rows could not be fetched from a server.
 pub(super) enum Failure {
     Server(sqlx::Error),
+    /// The same, on a connection that cannot be used any more.
+    Spoilt(sqlx::Error),
     /// The same after so many rows had come.
     Late(sqlx::Error, usize),
     Own(EngineError),
@@ -88,7 +90,7 @@ pub(super) fn is_usable_after(outcome: &Option<Result<Fetched, Failure>>) -> boo
         Some(Ok(fetched)) => !fetched.truncated,
         Some(Err(Failure::Server(sqlx::Error::Database(_)) | Failure::Late(sqlx::Error::Database(_), _))) => true,
         Some(Err(Failure::Own(_))) => true,
-        Some(Err(Failure::Server(_) | Failure::Late(..))) | None => false,
+        Some(Err(Failure::Server(_) | Failure::Spoilt(_) | Failure::Late(..))) | None => false,
     }
 }
 
@@ -109,8 +111,8 @@ pub(super) fn conclude(
     match outcome {
         Some(Ok(fetched)) => Ok(fetched),
         Some(Err(Failure::Own(error))) => Err(error),
-        Some(Err(Failure::Server(error) | Failure::Late(error, _))) if was_stopped(&error) => Err(stopped()),
-        Some(Err(Failure::Server(error) | Failure::Late(error, 0))) => Err(failure(error, shown)),
+        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, _))) if was_stopped(&error) => Err(stopped()),
+        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, 0))) => Err(failure(error, shown)),
         Some(Err(Failure::Late(error, rows))) => Err(match failure(error, shown) {
             EngineError::Connection { database, reason } => EngineError::Lost { database, rows, reason },
             other => other,
@@ -199,10 +201,10 @@ pub(super) fn lines(fetched: Fetched) -> Result<Vec<String>, EngineError> {
     let mut lines = vec![];
     for row in 0..fetched.frame.height() {
         let cells = fetched.frame.columns().iter().filter_map(|column| column.get(row).ok());
-        let cells = cells.map(|value| match value {
-            AnyValue::String(text) => text.to_owned(),
-            AnyValue::Null => String::new(),
-            other => other.to_string(),
+        let cells = cells.map(|value| match (value.get_str(), &value) {
+            (Some(text), _) => text.to_owned(),
+            (None, AnyValue::Null) => String::new(),
+            (None, other) => other.to_string(),
         });
         lines.push(cells.collect::<Vec<_>>().join(" "));
     }

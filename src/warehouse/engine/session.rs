@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::{Connection as _, Database, Pool};
+use sqlx::{Database, Pool};
 use tokio_util::sync::CancellationToken;
 
 use super::server::{self, Failure, GRACE};
@@ -111,9 +111,10 @@ impl<W: Wire> Session<W> {
         if server::is_usable_after(&outcome) && self.wire.end(&mut connection).await.is_ok() {
             drop(connection);
         } else {
-            // More rows are on their way: the server is told to stop, and nobody waits for what it has sent.
+            // More rows are on their way: the server is told to stop, and nobody waits for what it has sent. Nor is a
+            // farewell said, since with TLS that would wait for an answer.
             self.stop(number).await;
-            let _ = connection.detach().close_hard().await;
+            drop(connection.detach());
         }
         server::conclude(outcome, stop, limits, &self.shown)
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use polars::prelude::AnyValue;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -61,9 +60,8 @@ fn most_rows(plan: &Fetched) -> f64 {
 
 /// The cost of the whole; MariaDB tells it from version 11 on.
 fn cost(plan: &Fetched) -> Option<f64> {
-    let text = plan.frame.columns().first()?.get(0).ok()?;
-    let AnyValue::String(text) = text else { return None };
-    let plan: Value = serde_json::from_str(text).ok()?;
+    let cell = plan.frame.columns().first()?.get(0).ok()?;
+    let plan: Value = serde_json::from_str(cell.get_str()?).ok()?;
     let told = plan
         .pointer("/query_block/cost_info/query_cost")
         .or_else(|| plan.pointer("/query_block/cost"))?;

@@ -26,11 +26,9 @@ pub(super) async fn check(
         Err(EngineError::Refused(_)) => return Ok(()),
         Err(other) => return Err(other),
     };
-    let text = fetched.frame.columns().first().and_then(|column| column.get(0).ok());
-    let plan: Value = match text {
-        Some(AnyValue::String(text)) => serde_json::from_str(text).unwrap_or_default(),
-        _ => Value::Null,
-    };
+    let cell = fetched.frame.columns().first().and_then(|column| column.get(0).ok());
+    let text = cell.as_ref().and_then(AnyValue::get_str).unwrap_or_default();
+    let plan: Value = serde_json::from_str(text).unwrap_or_default();
     let Some(top) = plan.pointer("/0/Plan") else {
         return Ok(());
     };

@@ -88,7 +88,8 @@ impl Rows<'_> {
     async fn copy(&mut self, connection: &mut PgConnection, sql: &str) -> Result<bool, Failure> {
         // The line break ends a comment that the statement may end with.
         let copy = format!("COPY (\n{sql}\n) TO STDOUT (FORMAT binary)");
-        let mut messages = connection.copy_out_raw(&copy).await.map_err(Failure::Server)?;
+        // Where COPY is refused, sqlx does not read the server's answer to its end.
+        let mut messages = connection.copy_out_raw(&copy).await.map_err(Failure::Spoilt)?;
         let mut is_first = true;
         while let Some(message) = messages.try_next().await.map_err(|error| self.late(error))? {
             let mut reader = Reader(&message);
