@@ -9,7 +9,7 @@ use crate::meaning::semantic;
 use crate::warehouse::catalog::search::SearchIndex;
 use crate::warehouse::catalog::values::ValueIndex;
 use crate::warehouse::catalog::{Catalog, Table, TableKind};
-use crate::warehouse::engine::{Engine, fits_pattern};
+use crate::warehouse::engine::{Engine, Known, fits_pattern};
 use crate::warehouse::profile;
 use crate::warehouse::sql::{self, CheckedSql, Refusal};
 
@@ -24,19 +24,26 @@ pub struct Statements {
     pub engine: Engine,
     /// Profiles are there for tables that were measured.
     pub catalog: Catalog,
+    /// The words of the catalog's names.
+    search: SearchIndex,
 }
 
 impl Statements {
     /// Opens `source` and reads its catalog, with the keys that its semantic model states. A database without tables is no error here: `SELECT 1` runs on it.
     pub async fn open(source: &Source) -> Result<Self, DatabaseError> {
         let connected = connect(source).await?;
-        let mut catalog = connected.engine.introspect().await?;
+        let Known {
+            mut catalog,
+            mut search,
+        } = connected.engine.known().await?;
         if let Some(semantics) = connected.semantic {
             semantic::hand_down(&semantics.load(&catalog)?, &mut catalog);
+            search = SearchIndex::build(&catalog, &ValueIndex::default());
         }
         Ok(Self {
             engine: connected.engine,
             catalog,
+            search,
         })
     }
 
@@ -131,8 +138,8 @@ impl Statements {
                 return Ok(found);
             }
         }
-        let index = SearchIndex::build(&self.catalog, &ValueIndex::default());
-        let about: Vec<String> = index
+        let about: Vec<String> = self
+            .search
             .search(pattern, MOST_FOUND)
             .into_iter()
             .map(|hit| hit.table)

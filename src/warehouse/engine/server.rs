@@ -111,8 +111,12 @@ pub(super) fn conclude(
     match outcome {
         Some(Ok(fetched)) => Ok(fetched),
         Some(Err(Failure::Own(error))) => Err(error),
-        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, _))) if was_stopped(&error) => Err(stopped()),
-        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, 0))) => Err(failure(error, shown)),
+        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, _))) if was_stopped(&error) => {
+            Err(stopped())
+        }
+        Some(Err(Failure::Server(error) | Failure::Spoilt(error) | Failure::Late(error, 0))) => {
+            Err(failure(error, shown))
+        }
         Some(Err(Failure::Late(error, rows))) => Err(match failure(error, shown) {
             EngineError::Connection { database, reason } => EngineError::Lost { database, rows, reason },
             other => other,
