@@ -49,7 +49,11 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::Init { output, force } => {
             let source = match source(&config) {
-                Source::Given { url, .. } => Source::Given { url, semantic: None },
+                Source::Given { url, access, .. } => Source::Given {
+                    url,
+                    semantic: None,
+                    access,
+                },
                 Source::Sample => Source::Sample,
             };
             let database = Database::open(&source, &interrupt()).await?;
@@ -57,7 +61,11 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         }
         Command::Check { model } => {
             let source = match source(&config) {
-                Source::Given { url, .. } => Source::Given { url, semantic: None },
+                Source::Given { url, access, .. } => Source::Given {
+                    url,
+                    semantic: None,
+                    access,
+                },
                 Source::Sample => Source::Sample,
             };
             let database = Database::open(&source, &interrupt()).await?;

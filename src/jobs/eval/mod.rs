@@ -148,6 +148,7 @@ async fn of_database(
     let source = Source::Given {
         url: path.to_string_lossy().into_owned(),
         semantic: settings.semantic.clone(),
+        access: Box::default(),
     };
     let database = match Database::open(&source, cancel).await {
         Ok(database) => database,
