@@ -250,6 +250,7 @@ async fn execute(database: &Database, statement: &str, cancel: &CancellationToke
     let limits = RunLimits {
         max_rows: MOST_ROWS,
         timeout: LONGEST_RUN,
+        ..RunLimits::default()
     };
     let fetched = database
         .engine
