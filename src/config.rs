@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::text::Language;
 
@@ -88,6 +89,7 @@ pub struct Overrides {
     pub max_seconds: Option<u64>,
     pub max_rows: Option<u64>,
     pub jobs: Option<usize>,
+    pub allow: Option<Vec<Allow>>,
     pub out: Option<PathBuf>,
     pub font_dir: Option<PathBuf>,
 }
@@ -110,12 +112,16 @@ pub struct Config {
     pub budget: Budget,
     pub batch: Batch,
     pub output: Output,
+    /// Tools that are offered beside those for analysis.
+    pub allow: Vec<Allow>,
+    /// What a provider lets us do in a minute, by provider (`openai`, `anthropic`).
+    pub limits: BTreeMap<String, MinuteLimits>,
     /// Prices by model name, as `--model` spells it.
     pub prices: BTreeMap<String, Price>,
 }
 
 /// The plan's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Whether TodoWrite is offered at all; `--no-plan` measures what it gives.
@@ -137,7 +143,7 @@ impl Default for Plan {
 }
 
 /// What a run may spend. The end of a budget still writes the report with what is known.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
     pub max_turns: u32,
@@ -167,17 +173,36 @@ impl Default for Budget {
 }
 
 /// Settings of `analyst batch`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batch {
     /// Questions that run at the same time.
     pub jobs: usize,
+    /// How often a question that failed is tried again.
+    pub retries: u32,
 }
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { jobs: 2 }
+        Self { jobs: 2, retries: 1 }
     }
+}
+
+/// Groups of tools that a run has only where they are asked for: each costs tokens in every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Allow {
+    /// `task_create`, `task_get`, `task_update`, `task_list`.
+    Tasks,
+}
+
+/// What one provider lets all questions of a process do together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MinuteLimits {
+    pub requests_per_minute: Option<u32>,
+    /// Input and output tokens together.
+    pub tokens_per_minute: Option<u64>,
 }
 
 /// Where files go and how they look.
@@ -202,7 +227,7 @@ impl Default for Output {
 }
 
 /// What a model costs, per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     pub input: f64,
@@ -225,6 +250,8 @@ impl Default for Config {
             budget: Budget::default(),
             batch: Batch::default(),
             output: Output::default(),
+            allow: Vec::new(),
+            limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
     }
@@ -362,6 +389,7 @@ impl Config {
         put(&mut self.budget.max_seconds, flags.max_seconds);
         put(&mut self.budget.max_rows, flags.max_rows);
         put(&mut self.batch.jobs, flags.jobs);
+        put(&mut self.allow, flags.allow);
         put(&mut self.output.out, flags.out.map(Some));
         put(&mut self.output.font_dir, flags.font_dir.map(Some));
     }
@@ -400,6 +428,11 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// The JSON schema of `analyst.toml`.
+pub fn file_schema() -> schemars::Schema {
+    file::schema()
 }
 
 /// The nearest `analyst.toml` in `folder` or above.

@@ -23,6 +23,8 @@ pub struct Meter {
     budget: Budget,
     price: Option<Price>,
     started: Instant,
+    /// What a resumed run took before it was cut short.
+    before: Duration,
     pub turns: u32,
     pub usage: Usage,
     /// Tokens and cost of the last turn: what the next will cost at least, since a conversation only grows.
@@ -35,6 +37,7 @@ impl Meter {
             budget,
             price,
             started: Instant::now(),
+            before: Duration::ZERO,
             turns: 0,
             usage: Usage::default(),
             last_turn: Usage::default(),
@@ -47,8 +50,18 @@ impl Meter {
         self.last_turn = usage;
     }
 
+    /// Counts time that the run took before it was cut short.
+    pub fn add_time(&mut self, before: Duration) {
+        self.before += before;
+    }
+
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+        self.before + self.started.elapsed()
+    }
+
+    /// How long the run may still take.
+    pub fn time_left(&self) -> Duration {
+        self.time_limit().saturating_sub(self.elapsed())
     }
 
     /// How long the whole run may take.

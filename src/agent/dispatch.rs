@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::session::event::{ArtifactKind, CallStatus, EventKind};
 use crate::session::message::{Message, ToolCall};
+use crate::session::resume::{PastCall, PastEnd};
 use crate::session::timeline::{Timeline, TimelineError};
 use crate::session::todo::{PlanChange, TodoItem, progress};
-use crate::tools::{Call, Effect, Registry, Workbench};
+use crate::tools::{Call, Effect, Registry, Reply, Workbench};
 
 mod asked;
 mod ended;
@@ -68,6 +69,8 @@ pub struct Dispatcher {
     answered: HashMap<String, Ended>,
     /// The list as the latest plan write left it.
     last_plan: Vec<TodoItem>,
+    /// Calls that a resumed run recorded before, in their order.
+    past: Vec<PastCall>,
 }
 
 /// One call as it is asked, with its arguments read.
@@ -109,7 +112,13 @@ impl Dispatcher {
             numbers: HashMap::new(),
             answered: HashMap::new(),
             last_plan: Vec::new(),
+            past: Vec::new(),
         }
+    }
+
+    /// Goes over `calls` again: those that ended are not made a second time.
+    pub fn retrace(&mut self, calls: Vec<PastCall>) {
+        self.past = calls;
     }
 
     /// Goes on after artifacts that earlier runs of the session made: no id is given twice.
@@ -155,10 +164,16 @@ impl Dispatcher {
                 artifact_id: prefix.map(|p| self.next_id(p)),
             };
             self.tell_start(&asked)?;
+            let past = self.past_call(&asked.call_id);
             let state = match decision {
                 Decision::Refuse(text) => State::Ended(Ended::error(text, Duration::ZERO)),
                 Decision::Repeat(answer) => State::Ended(answer.repeated()),
                 Decision::SameAs(key) => State::SameAs(key),
+                Decision::Run(effect, _) if let Some(past) = past.and_then(|past| past.known(effect)) => {
+                    plan_written |= effect == Effect::Plan;
+                    State::Ended(self.restore(&asked, past, &cancel).await)
+                }
+                Decision::Run(Effect::Write, _) => State::Ended(wait_for(self.start(&asked, &cancel), &cancel).await),
                 Decision::Run(Effect::ReadOnly, _) => State::Running(self.start(&asked, &cancel)),
                 Decision::Run(Effect::Plan, _) => {
                     plan_written = true;
@@ -241,6 +256,8 @@ impl Dispatcher {
                 call.name
             )),
             Effect::Plan => Decision::Run(Effect::Plan, tool.artifact_prefix()),
+            Effect::Write => Decision::Run(Effect::Write, tool.artifact_prefix()),
+            Effect::ReadOnly if !tool.is_lasting() => Decision::Run(Effect::ReadOnly, tool.artifact_prefix()),
             Effect::ReadOnly => {
                 let key = key(&call.name, arguments);
                 if let Some(answer) = self.answered.get(&key) {
@@ -283,6 +300,32 @@ impl Dispatcher {
         })
     }
 
+    /// Takes the recorded call of this id, where a resumed run has one.
+    fn past_call(&mut self, call_id: &str) -> Option<PastCall> {
+        let at = self.past.iter().position(|past| past.call_id == call_id)?;
+        Some(self.past.remove(at))
+    }
+
+    /// The recorded end of a call; what it had left on the workbench is put back.
+    async fn restore(&self, asked: &Asked, past: PastEnd, cancel: &CancellationToken) -> Ended {
+        let mut left = Reply::default();
+        if past.status == CallStatus::Ok
+            && let Some(tool) = self.registry.get(&asked.tool)
+        {
+            let call = Call {
+                call_id: asked.call_id.clone(),
+                arguments: asked.arguments.clone(),
+                artifact_id: asked.artifact_id.clone(),
+                cancel: cancel.clone(),
+            };
+            left = match tool.restore(call, &self.workbench).await {
+                Ok(reply) => reply,
+                Err(error) => return Ended::error(error.to_string(), Duration::ZERO),
+            };
+        }
+        Ended::recorded(past, left)
+    }
+
     fn tell_start(&self, asked: &Asked) -> Result<(), TimelineError> {
         self.timeline.record(EventKind::ToolStarted {
             call_id: asked.call_id.clone(),
@@ -314,10 +357,14 @@ impl Dispatcher {
         if let Some(change) = &ended.plan {
             ended.repeated = change.todos == self.last_plan;
             self.last_plan.clone_from(&change.todos);
-        } else if ended.status == CallStatus::Ok && !ended.repeated {
+        } else if ended.status == CallStatus::Ok && !ended.repeated && self.is_lasting(&slot.asked.tool) {
             self.answered.insert(slot.asked.key(), ended.clone());
         }
         self.announce(slot.asked, ended, turn)
+    }
+
+    fn is_lasting(&self, tool: &str) -> bool {
+        self.registry.get(tool).is_some_and(|tool| tool.is_lasting())
     }
 
     /// Tells the timeline and makes the model's message: the one place where a call ends.
@@ -369,6 +416,26 @@ impl Dispatcher {
             repeated: ended.repeated,
         });
         Ok(())
+    }
+}
+
+/// What a write that was cut short is answered with: nobody knows how far it came.
+const UNKNOWN_END: &str = "the program was stopped while this call ran, so whether it was done is not known; look before you \
+                           repeat it";
+
+impl PastCall {
+    /// How the call is known to have ended. What only reads is made again where it had not.
+    fn known(self, effect: Effect) -> Option<PastEnd> {
+        match (self.end, effect) {
+            (Some(end), _) => Some(end),
+            (None, Effect::ReadOnly | Effect::Plan) => None,
+            (None, Effect::Write) => Some(PastEnd {
+                status: CallStatus::Error,
+                summary: UNKNOWN_END.to_owned(),
+                reply: format!("error: {UNKNOWN_END}"),
+                elapsed_ms: 0,
+            }),
+        }
     }
 }
 

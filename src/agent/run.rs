@@ -1,5 +1,6 @@
 //! One run: turns of the model and its tools, from a question to an answer.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::json;
@@ -16,14 +17,17 @@ use crate::agent::reminder::{REMINDER, Reminder, restated_plan};
 use crate::agent::stall::{Circle, Stall, Verdict};
 use crate::model::chat::{Arguments, ChatError, ChatReply, ChatRequest, StopReason, ToolSpec};
 use crate::session::event::{ArtifactKind, EventKind, Outcome, Usage};
-use crate::session::message::{Message, ToolCall};
+use crate::session::message::{Message, ReplyEnd, ToolCall};
+use crate::session::resume::{PastTurn, TOO_LONG};
 use crate::session::timeline::TimelineError;
 use crate::session::todo::TodoItem;
 use crate::tools::{glossary, todo_write};
 
 mod io;
+mod recorded;
 
 pub use io::{Earlier, RunError, RunInput, RunOutput, Settings};
+use recorded::said_again;
 
 /// After an overflow the conversation is shortened to this part of what it was, since the real limit is not known.
 const OVERFLOW_DIVISOR: u64 = 2;
@@ -36,7 +40,7 @@ const LOOK_UP_CALL: &str = "look_up";
 pub async fn run(input: RunInput<'_>) -> Result<RunOutput, RunError> {
     let mut run = Run::begin(input)?;
     let timer = tokio::spawn({
-        let (stop, limit) = (run.stop.clone(), run.meter.time_limit());
+        let (stop, limit) = (run.stop.clone(), run.meter.time_left());
         async move {
             tokio::time::sleep(limit).await;
             stop.cancel();
@@ -72,6 +76,8 @@ struct Run<'a> {
     /// Cancelled with the run's own token, and when the time is over.
     stop: CancellationToken,
     meter: Meter,
+    /// Turns that a resumed run goes over again.
+    said: VecDeque<PastTurn>,
     reminder: Reminder,
     stall: Stall,
     forgiven: Forgiven,
@@ -100,6 +106,15 @@ impl<'a> Run<'a> {
         };
         let mut dispatcher = Dispatcher::new(input.registry.clone(), input.workbench.clone(), input.timeline.clone());
         dispatcher.number_after(&input.earlier.artifact_ids);
+        let past = input.past.take().unwrap_or_default();
+        dispatcher.retrace(past.calls);
+        let mut meter = Meter::start(input.settings.budget, input.settings.price);
+        meter.add_time(
+            past.turns
+                .iter()
+                .map(|turn| Duration::from_millis(turn.elapsed_ms))
+                .sum(),
+        );
         let messages = std::mem::take(&mut input.earlier.messages);
         let mut run = Self {
             system,
@@ -108,7 +123,8 @@ impl<'a> Run<'a> {
             question_at: messages.len(),
             messages,
             stop: input.cancel.child_token(),
-            meter: Meter::start(input.settings.budget, input.settings.price),
+            meter,
+            said: past.turns.into(),
             reminder: Reminder::new(input.settings.reminder),
             stall: Stall::default(),
             forgiven: Forgiven::default(),
@@ -209,14 +225,24 @@ impl<'a> Run<'a> {
         }
         let mut request = self.request()?;
         let mut overflowed = false;
+        let mut past = self.said.pop_front();
         loop {
-            let error = match ask(self.input.model, &request, &self.input.timeline, &self.stop).await? {
+            let answer = match past.as_mut().and_then(said_again) {
+                Some(recorded) => recorded,
+                None => ask(self.input.model, &request, &self.input.timeline, &self.stop).await?,
+            };
+            let error = match answer {
                 Ok(reply) => return Ok(Ok(reply)),
                 Err(error) => error,
             };
             let end = match error {
                 ChatError::ContextOverflow { .. } if !overflowed => {
                     overflowed = true;
+                    self.input.timeline.record(EventKind::Retry {
+                        attempt: 2,
+                        after_ms: 0,
+                        text: format!("{TOO_LONG} and was shortened"),
+                    })?;
                     let target = compaction::estimate_messages(&self.messages) / OVERFLOW_DIVISOR;
                     if self.compact(target)? {
                         request.messages.clone_from(&self.messages);
@@ -275,6 +301,10 @@ impl<'a> Run<'a> {
     async fn take(&mut self, reply: ChatReply) -> Result<Option<End>, RunError> {
         self.meter.spend(reply.usage);
         let mut message = reply.message;
+        message.reply = Some(ReplyEnd {
+            usage: reply.usage,
+            stop: reply.stop,
+        });
         self.make_ids_unique(&mut message);
         let text = message.text.trim().to_owned();
         let calls = message.tool_calls.clone();
@@ -507,3 +537,6 @@ fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod cut_tests;

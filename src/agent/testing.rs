@@ -57,6 +57,9 @@ impl Tool for Fake {
     async fn call(&self, call: Call, _at: &Workbench) -> Result<Reply, ToolError> {
         (self.behaviour)(call).await
     }
+    async fn restore(&self, call: Call, _at: &Workbench) -> Result<Reply, ToolError> {
+        (self.behaviour)(call).await
+    }
 }
 
 /// A reply of `text` that made what was reserved for the call.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A database that was chosen, with what is known of it.
@@ -68,7 +69,7 @@ pub struct Access {
 }
 
 /// Transport security to a server. Without any setting the URL decides.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
     /// `verify-full` where a certificate is named here.
@@ -81,7 +82,7 @@ pub struct Tls {
 }
 
 /// How much TLS promises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsMode {
     Off,
@@ -94,7 +95,7 @@ pub enum TlsMode {
 }
 
 /// What no statement on a connection may exceed, whoever asks; `None` leaves it to who asks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConnectionLimits {
     pub max_rows: Option<u64>,

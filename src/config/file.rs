@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::{
-    Access, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource, Plan, Price, Tls,
-    UrlSource, nearest, read_date, read_language,
+    Access, Allow, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource, MinuteLimits,
+    Plan, Price, Tls, UrlSource, nearest, read_date, read_language,
 };
 
 /// The version of the format that this program writes and reads.
 const VERSION: u32 = 1;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "analyst.toml")]
 struct File {
     version: u32,
     model: Option<String>,
@@ -27,6 +29,8 @@ struct File {
     budget: Budget,
     batch: Batch,
     output: FileOutput,
+    allow: Vec<Allow>,
+    limits: BTreeMap<String, MinuteLimits>,
     prices: BTreeMap<String, Price>,
 }
 
@@ -44,12 +48,14 @@ impl Default for File {
             budget: Budget::default(),
             batch: Batch::default(),
             output: FileOutput::default(),
+            allow: Vec::new(),
+            limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileConnection {
     url: Option<String>,
@@ -61,7 +67,7 @@ struct FileConnection {
     limits: Option<ConnectionLimits>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct FileOutput {
     home: Option<PathBuf>,
@@ -89,6 +95,11 @@ impl FileConnection {
             access,
         })
     }
+}
+
+/// The JSON schema of the file.
+pub(super) fn schema() -> schemars::Schema {
+    schemars::schema_for!(File)
 }
 
 /// Reads a file into a configuration whose `db` still holds what the file says, unresolved. Paths in the file are
@@ -127,6 +138,8 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
         plan: file.plan,
         budget: file.budget,
         batch: file.batch,
+        allow: file.allow,
+        limits: file.limits,
         prices: file.prices,
         ..Config::default()
     };

@@ -5,19 +5,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::prompt::PromptParts;
 use crate::agent::run::{Earlier, RunError, RunInput, RunOutput, Settings, run};
-use crate::config::Config;
+use crate::config::{Allow, Config};
 use crate::insight::evidence::Evidence;
 use crate::insight::report::{ReportInput, render};
 use crate::jobs::database::Database;
 use crate::jobs::report;
+use crate::jobs::terms::Terms;
 use crate::model::chat::ChatModel;
+use crate::session::cut_short::CutShort;
 use crate::session::event::{ArtifactKind, EventKind, Outcome};
+use crate::session::message::Message;
+use crate::session::resume::PastRun;
 use crate::session::store::{Session, StoreError, write_durably};
+use crate::session::tasks::Tasks;
 use crate::session::timeline::{Listener, Timeline, TimelineError};
 use crate::session::todo::{SharedPlan, TodoList};
 use crate::skill::Skills;
@@ -30,6 +34,8 @@ use crate::tools::schema_probe::SchemaProbe;
 use crate::tools::skill::SkillTool;
 use crate::tools::sql_execute::SqlExecute;
 use crate::tools::sql_validate::SqlValidate;
+use crate::tools::task_create::{TaskCreate, TaskDesk, TaskList};
+use crate::tools::task_update::{TaskGet, TaskUpdate};
 use crate::tools::todo_write::TodoWrite;
 use crate::tools::workbench::{Folders, Setup};
 use crate::tools::{Registry, Tool, Workbench};
@@ -42,6 +48,9 @@ const MAIN_SKILL: &str = "data-analysis";
 /// The longest question that is taken: what is longer is a document, not a question.
 pub const LONGEST_QUESTION: usize = 20_000;
 
+/// The run that a conversation from before the session is written down under.
+pub const BEFORE: u32 = 0;
+
 /// The parts that a question is answered with.
 pub struct Job<'a> {
     pub question: &'a str,
@@ -51,6 +60,8 @@ pub struct Job<'a> {
     pub skills: Arc<Skills>,
     /// The calendar's today.
     pub today: Date,
+    /// A conversation that the question builds on.
+    pub before: Vec<Message>,
     pub session: &'a Session,
     pub listeners: Vec<Arc<dyn Listener>>,
     pub cancel: CancellationToken,
@@ -87,6 +98,17 @@ pub enum AnswerError {
     Report(String),
 }
 
+impl AnswerError {
+    /// Did a resumed run leave the way that it had recorded?
+    pub fn is_another_way(&self) -> bool {
+        matches!(
+            self,
+            AnswerError::Timeline(TimelineError::Differs { .. })
+                | AnswerError::Run(RunError::Timeline(TimelineError::Differs { .. }))
+        )
+    }
+}
+
 /// Checks what can be checked before anything is opened or written.
 pub fn check_question(question: &str) -> Result<&str, AnswerError> {
     let question = question.trim();
@@ -101,88 +123,135 @@ pub fn check_question(question: &str) -> Result<&str, AnswerError> {
 pub async fn answer(job: Job<'_>) -> Result<Answered, AnswerError> {
     let question = check_question(job.question)?;
     let language = job.config.language.unwrap_or_else(|| Language::detect(question));
-    let timeline = Arc::new(Timeline::create(&job.session.timeline())?);
-    for listener in &job.listeners {
-        timeline.listen(Arc::clone(listener));
-    }
-    let started = Instant::now();
-    let bench = workbench(&job, language);
-    timeline.record(EventKind::SessionStarted {
+    let timeline = Timeline::create(&job.session.timeline())?;
+    let stage = Stage::set(&job, question, 1, language, timeline);
+    let options = serde_json::to_value(Terms::of(job.config, job.today))
+        .map_err(|error| AnswerError::Report(error.to_string()))?;
+    stage.timeline.record(EventKind::SessionStarted {
         session: job.session.id().to_owned(),
         question: redact(question).into_owned(),
         model: job.model.name().to_owned(),
         database: job.database.name.clone(),
         language,
-        as_of: bench.time.as_of.date.to_string(),
-        options: json!({ "plan": job.config.plan.enabled, "max_rows": job.config.budget.max_rows }),
+        as_of: stage.bench.time.as_of.date.to_string(),
+        options,
     })?;
-    let plan = SharedPlan::new(TodoList::new(job.config.plan.max_items));
-    let output = run(RunInput {
-        run: 1,
-        question: question.to_owned(),
-        model: job.model,
-        registry: Arc::new(registry(&plan, job.config.plan.enabled)),
-        workbench: Arc::clone(&bench),
-        plan,
-        prompt: prompt(&job, &bench),
-        settings: Settings::of(job.config),
-        timeline: Arc::clone(&timeline),
-        cancel: job.cancel.clone(),
-        earlier: Earlier::default(),
-    })
-    .await?;
-    let ran = started.elapsed();
-    finish(&job, question, &bench, &timeline, output, ran)
-}
-
-/// Binds the numbers, writes the files, and ends the timeline.
-fn finish(
-    job: &Job<'_>,
-    question: &str,
-    bench: &Workbench,
-    timeline: &Timeline,
-    output: RunOutput,
-    ran: Duration,
-) -> Result<Answered, AnswerError> {
-    let writing = Instant::now();
-    let evidence = report::evidence(question, &output.answer_markdown, bench);
-    let binding = writing.elapsed();
-    let frame = report::Frame {
-        question,
-        model: job.model.name(),
-        database: &job.database.name,
-        language: bench.language,
+    for message in &job.before {
+        stage.timeline.record(EventKind::Message {
+            run: BEFORE,
+            message: message.clone(),
+        })?;
+    }
+    let earlier = Earlier {
+        messages: job.before.clone(),
+        artifact_ids: Vec::new(),
     };
-    let input = report::input(&frame, &output, bench, evidence.clone());
-    let text = render(&input).map_err(|error| AnswerError::Report(error.to_string()))?;
-    let folder = job.session.run(1);
-    let path = folder.join("report.md");
-    write_durably(&path, text.as_bytes())?;
-    let json = serde_json::to_vec_pretty(&evidence).map_err(|error| AnswerError::Report(error.to_string()))?;
-    write_durably(&folder.join("evidence.json"), &json)?;
-    timeline.record(EventKind::Artifact {
-        id: "report".to_owned(),
-        kind: ArtifactKind::Report,
-        path: job.session.relative(&path),
-    })?;
-    timeline.record(output.finished(1, output.outcome.exit_code()))?;
-    timeline.sync()?;
-    Ok(Answered {
-        outcome: output.outcome,
-        report: text,
-        input,
-        evidence,
-        folder,
-        timings: vec![
-            ("agent run", ran),
-            ("bind numbers", binding),
-            ("write report", writing.elapsed().saturating_sub(binding)),
-        ],
-        run: output,
-    })
+    stage.play(earlier, None).await
 }
 
-fn workbench(job: &Job<'_>, language: Language) -> Arc<Workbench> {
+/// Goes on with a question whose run was cut short, and writes the report that it would have had.
+///
+/// `job.question` and the configuration are those that `cut` recorded.
+pub async fn resume(job: Job<'_>, cut: CutShort) -> Result<Answered, AnswerError> {
+    let question = check_question(job.question)?;
+    job.session.begin_run(cut.run.run)?;
+    let stage = Stage::set(&job, question, cut.run.run, cut.about.language, cut.timeline);
+    let earlier = Earlier {
+        artifact_ids: cut.earlier.artifact_ids().map(str::to_owned).collect(),
+        messages: cut.earlier.conversation(),
+    };
+    stage.play(earlier, Some(cut.run)).await
+}
+
+/// One run with everything that it needs.
+struct Stage<'a> {
+    job: &'a Job<'a>,
+    question: &'a str,
+    run: u32,
+    bench: Arc<Workbench>,
+    timeline: Arc<Timeline>,
+}
+
+impl<'a> Stage<'a> {
+    fn set(job: &'a Job<'a>, question: &'a str, run: u32, language: Language, timeline: Timeline) -> Self {
+        for listener in &job.listeners {
+            timeline.listen(Arc::clone(listener));
+        }
+        Self {
+            job,
+            question,
+            run,
+            bench: workbench(job, run, language),
+            timeline: Arc::new(timeline),
+        }
+    }
+
+    async fn play(&self, earlier: Earlier, past: Option<PastRun>) -> Result<Answered, AnswerError> {
+        let started = Instant::now();
+        let plan = SharedPlan::new(TodoList::new(self.job.config.plan.max_items));
+        let output = run(RunInput {
+            run: self.run,
+            question: self.question.to_owned(),
+            model: self.job.model,
+            registry: Arc::new(registry(&plan, self.job.config)),
+            workbench: Arc::clone(&self.bench),
+            plan,
+            prompt: prompt(self.job, &self.bench),
+            settings: Settings::of(self.job.config),
+            timeline: Arc::clone(&self.timeline),
+            cancel: self.job.cancel.clone(),
+            earlier,
+            past,
+        })
+        .await?;
+        let ran = started.elapsed();
+        self.finish(output, ran)
+    }
+
+    /// Binds the numbers, writes the files, and ends the timeline.
+    fn finish(&self, output: RunOutput, ran: Duration) -> Result<Answered, AnswerError> {
+        let (job, bench) = (self.job, self.bench.as_ref());
+        let writing = Instant::now();
+        let evidence = report::evidence(self.question, &output.answer_markdown, bench);
+        let binding = writing.elapsed();
+        let frame = report::Frame {
+            question: self.question,
+            model: job.model.name(),
+            database: &job.database.name,
+            language: bench.language,
+        };
+        let input = report::input(&frame, &output, bench, evidence.clone());
+        let text = render(&input).map_err(|error| AnswerError::Report(error.to_string()))?;
+        let folder = job.session.run(self.run);
+        let path = folder.join("report.md");
+        write_durably(&path, text.as_bytes())?;
+        let json = serde_json::to_vec_pretty(&evidence).map_err(|error| AnswerError::Report(error.to_string()))?;
+        write_durably(&folder.join("evidence.json"), &json)?;
+        self.timeline.record(EventKind::Artifact {
+            id: "report".to_owned(),
+            kind: ArtifactKind::Report,
+            path: job.session.relative(&path),
+        })?;
+        self.timeline
+            .record(output.finished(self.run, output.outcome.exit_code()))?;
+        self.timeline.sync()?;
+        Ok(Answered {
+            outcome: output.outcome,
+            report: text,
+            input,
+            evidence,
+            folder,
+            timings: vec![
+                ("agent run", ran),
+                ("bind numbers", binding),
+                ("write report", writing.elapsed().saturating_sub(binding)),
+            ],
+            run: output,
+        })
+    }
+}
+
+fn workbench(job: &Job<'_>, run: u32, language: Language) -> Arc<Workbench> {
     let database = job.database;
     Arc::new(Workbench::new(Setup {
         engine: database.engine.clone(),
@@ -199,16 +268,16 @@ fn workbench(job: &Job<'_>, language: Language) -> Arc<Workbench> {
         folders: Folders {
             root: job.session.root().to_owned(),
             results: job.session.results(),
-            charts: job.session.charts(1),
+            charts: job.session.charts(run),
         },
         skills: Arc::clone(&job.skills),
     }))
 }
 
-/// The tools in the order in which they are offered; without a plan, TodoWrite is not among them.
-pub fn registry(plan: &SharedPlan, with_plan: bool) -> Registry {
+/// The tools in the order in which they are offered: without a plan no TodoWrite, and others only where they are allowed.
+pub fn registry(plan: &SharedPlan, config: &Config) -> Registry {
     let mut tools: Vec<Box<dyn Tool>> = Vec::new();
-    if with_plan {
+    if config.plan.enabled {
         tools.push(Box::new(TodoWrite::new(plan.clone())));
     }
     tools.extend([
@@ -221,6 +290,15 @@ pub fn registry(plan: &SharedPlan, with_plan: bool) -> Registry {
         Box::new(Chart),
         Box::new(SkillTool),
     ]);
+    if config.allow.contains(&Allow::Tasks) {
+        let desk = TaskDesk::new(Tasks::at(config.output.home.join("tasks")));
+        tools.extend([
+            Box::new(TaskCreate(desk.clone())) as Box<dyn Tool>,
+            Box::new(TaskGet(desk.clone())),
+            Box::new(TaskUpdate(desk.clone())),
+            Box::new(TaskList(desk)),
+        ]);
+    }
     Registry::new(tools)
 }
 

@@ -6,3 +6,4 @@ pub mod database;
 pub mod eval;
 mod report;
 pub mod statements;
+pub mod terms;

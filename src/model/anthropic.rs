@@ -3,10 +3,13 @@
 mod request;
 mod streamer;
 
+use std::sync::Arc;
+
 use reqwest::header::{HeaderMap, HeaderValue};
 
 use crate::model::chat::{ChatContext, ChatError, ChatModel, ChatReply, ChatRequest};
 use crate::model::http::{Endpoint, SetupError};
+use crate::model::limits::MinuteGate;
 use crate::model::retry::retrying;
 use streamer::Streamer;
 
@@ -64,6 +67,14 @@ impl Anthropic {
     }
 }
 
+impl Anthropic {
+    /// Shares what the provider allows a minute with all that go through `gate`.
+    pub fn with_gate(mut self, gate: Arc<MinuteGate>) -> Self {
+        self.endpoint.set_gate(gate);
+        self
+    }
+}
+
 #[async_trait::async_trait]
 impl ChatModel for Anthropic {
     fn name(&self) -> &str {
@@ -76,7 +87,9 @@ impl ChatModel for Anthropic {
         retrying(context, || async move {
             let mut streamer = Streamer::new(context.progress.clone());
             self.endpoint.stream(&self.name, body, &mut streamer).await?;
-            Ok(streamer.finish(request))
+            let reply = streamer.finish(request);
+            self.endpoint.spend(reply.usage.total());
+            Ok(reply)
         })
         .await
     }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 pub use crate::session::event::Usage;
-pub use crate::session::message::{Arguments, Message, Role, ToolCall};
+pub use crate::session::message::{Arguments, Message, Role, StopReason, ToolCall};
 
 /// A tool as it is offered to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,19 +29,6 @@ pub struct ChatRequest {
     pub tools: Vec<ToolSpec>,
     /// Ceiling of the reply in tokens; `None` leaves it to the provider.
     pub max_output_tokens: Option<u32>,
-}
-
-/// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The model was done.
-    End,
-    ToolCalls,
-    /// Cut off by the output ceiling.
-    Length,
-    /// The provider or model declined to answer.
-    Refusal,
 }
 
 /// One whole reply.

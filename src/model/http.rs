@@ -1,21 +1,25 @@
 //! One streaming request over HTTP: what the providers share below their formats.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 
 use crate::model::chat::ChatError;
-use crate::model::retry::Fault;
+use crate::model::limits::MinuteGate;
+use crate::model::retry::{Fault, MOST_PATIENCE};
 use crate::text::redact;
 
 /// How long a connection may take to come up.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long a provider may say nothing at all; local models read a long prompt for minutes.
 const SILENCE: Duration = Duration::from_secs(300);
+/// The longest reply that is taken, in bytes as they are streamed: far more than any model says in one turn.
+const LONGEST_REPLY: usize = 16 << 20;
 /// Of an error's body, this much is shown.
 const SHOWN: usize = 300;
 
@@ -50,6 +54,7 @@ pub(super) struct Endpoint {
     client: Client,
     url: String,
     headers: HeaderMap,
+    gate: Arc<MinuteGate>,
 }
 
 impl Endpoint {
@@ -60,19 +65,33 @@ impl Endpoint {
         let client = Client::builder()
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
+            // A key is for the address that was configured, and for no other that it may point to.
+            .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| SetupError::Client(error.to_string()))?;
         Ok(Self {
             client,
             url: format!("{}{path}", base.trim_end_matches('/')),
             headers,
+            gate: Arc::default(),
         })
+    }
+
+    /// From now on, requests go through `gate`, which others may share.
+    pub fn set_gate(&mut self, gate: Arc<MinuteGate>) {
+        self.gate = gate;
+    }
+
+    /// Counts what a reply cost.
+    pub fn spend(&self, tokens: u64) {
+        self.gate.spend(tokens);
     }
 
     /// Sends `body` and hands each event's data to `reply` until it is complete.
     ///
     /// A body that is one JSON object instead of a stream is handed over whole.
     pub async fn stream(&self, model: &str, body: &Value, reply: &mut dyn Assemble) -> Result<(), Fault> {
+        self.gate.enter().await;
         let response = self
             .client
             .post(&self.url)
@@ -84,17 +103,30 @@ impl Endpoint {
                 reason: self.unreachable(&error),
                 after: None,
             })?;
-        let response = accepted(model, response).await?;
+        let response = accepted(model, response).await.inspect_err(|fault| {
+            if let Fault::Passing { after: Some(after), .. } = fault {
+                self.gate.close_for((*after).min(MOST_PATIENCE));
+            }
+        })?;
         if !is_event_stream(&response) {
-            let text = response.text().await.map_err(|error| broken(&error))?;
+            let text = whole(model, response).await?;
             return match reply.take(&text)? {
                 true => Ok(()),
                 false => Err(Fault::passing("the reply ended early")),
             };
         }
-        let mut events = response.bytes_stream().eventsource();
+        let mut taken = 0_usize;
+        let bytes = response.bytes_stream().map(move |part| {
+            let part = part.map_err(|error| error.to_string())?;
+            taken = taken.saturating_add(part.len());
+            match taken > LONGEST_REPLY {
+                true => Err(TOO_MUCH.to_owned()),
+                false => Ok(part),
+            }
+        });
+        let mut events = bytes.eventsource();
         while let Some(event) = events.next().await {
-            let event = event.map_err(|error| Fault::passing(format!("the stream broke off: {error}")))?;
+            let event = event.map_err(|error| broke_off(model, &error))?;
             if reply.take(&event.data)? {
                 return Ok(());
             }
@@ -116,6 +148,30 @@ impl Endpoint {
         let base = redact(&self.url).into_owned();
         format!("cannot reach {base}: {why}; check the address and that the server runs")
     }
+}
+
+/// What a stream that goes on for ever is cut off with.
+const TOO_MUCH: &str = "the reply is longer than 16 MiB";
+
+/// A stream that cannot be read further. One that was too long is not asked for again.
+fn broke_off(model: &str, error: &impl std::fmt::Display) -> Fault {
+    let text = redact(&error.to_string()).into_owned();
+    match text.contains(TOO_MUCH) {
+        true => Fault::Final(ChatError::Unavailable(format!("{model}: {TOO_MUCH}"))),
+        false => Fault::passing(format!("the stream broke off: {text}")),
+    }
+}
+
+/// A body that comes in one piece, unless it is too long.
+async fn whole(model: &str, mut response: Response) -> Result<String, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|error| broken(&error))? {
+        bytes.extend_from_slice(&part);
+        if bytes.len() > LONGEST_REPLY {
+            return Err(broke_off(model, &TOO_MUCH));
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn is_event_stream(response: &Response) -> bool {
@@ -148,7 +204,14 @@ async fn accepted(model: &str, response: Response) -> Result<Response, Fault> {
         return Ok(response);
     }
     let after = retry_after(response.headers());
-    let body = response.text().await.unwrap_or_default();
+    if status.is_redirection() {
+        return Err(Fault::Final(ChatError::Rejected(format!(
+            "{model}: HTTP {}: the address points to another one, which is not followed; configure that one{}",
+            status.as_u16(),
+            target(response.headers())
+        ))));
+    }
+    let body = whole(model, response).await.unwrap_or_default();
     let said = said(&body);
     if is_overflow(status, &said) {
         return Err(Fault::Final(ChatError::ContextOverflow {
@@ -165,6 +228,14 @@ async fn accepted(model: &str, response: Response) -> Result<Response, Fault> {
         )))),
         _ => Err(Fault::Final(ChatError::Rejected(reason))),
     }
+}
+
+/// Where a redirect points to, in brackets.
+fn target(headers: &HeaderMap<HeaderValue>) -> String {
+    let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    target
+        .map(|target| format!(" ({})", redact(target)))
+        .unwrap_or_default()
 }
 
 /// `Retry-After` in seconds; its date form is rare and counts as not given.

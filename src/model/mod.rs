@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod chat;
 mod http;
+pub mod limits;
 pub mod openai;
 pub mod recorded;
 mod retry;

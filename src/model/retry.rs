@@ -13,7 +13,7 @@ const RETRIES: usize = 5;
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A provider that asks for more patience than this is not waited for.
-const MOST_PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const MOST_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Why one try gave no reply.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::text::Language;
 pub const EVENT_VERSION: u32 = 1;
 
 /// One numbered line of a timeline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub v: u32,
     /// Counts from 1 without gaps; events that are not stored have 0.
@@ -41,6 +41,28 @@ pub fn timestamp(at: jiff::Timestamp) -> String {
 }
 
 impl EventKind {
+    /// The kind as the file spells it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            EventKind::SessionStarted { .. } => "session_started",
+            EventKind::Message { .. } => "message",
+            EventKind::TurnStarted { .. } => "turn_started",
+            EventKind::TurnFinished { .. } => "turn_finished",
+            EventKind::TextDelta { .. } => "text_delta",
+            EventKind::ToolStarted { .. } => "tool_started",
+            EventKind::ToolFinished { .. } => "tool_finished",
+            EventKind::TodoProgress { .. } => "todo_progress",
+            EventKind::Clarification { .. } => "clarification",
+            EventKind::Reminder { .. } => "reminder",
+            EventKind::Compaction { .. } => "compaction",
+            EventKind::Retry { .. } => "retry",
+            EventKind::Notice { .. } => "notice",
+            EventKind::Artifact { .. } => "artifact",
+            EventKind::Resumed { .. } => "resumed",
+            EventKind::RunFinished { .. } => "run_finished",
+        }
+    }
+
     /// Whether the event belongs into the file; text deltas are for listeners only.
     pub fn is_stored(&self) -> bool {
         !matches!(self, EventKind::TextDelta { .. })
@@ -97,6 +119,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The spelling that files use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Answered => "answered",
+            Outcome::Clarify => "clarify",
+            Outcome::Abstained => "abstained",
+            Outcome::Incomplete => "incomplete",
+            Outcome::Failed => "failed",
+            Outcome::Interrupted => "interrupted",
+        }
+    }
+
     /// The exit code of a run that ended so.
     pub fn exit_code(self) -> u8 {
         match self {
@@ -120,7 +154,7 @@ pub enum ArtifactKind {
 }
 
 /// The kinds of events with their own fields.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
     SessionStarted {
@@ -196,6 +230,13 @@ pub enum EventKind {
         id: String,
         kind: ArtifactKind,
         path: String,
+    },
+    /// A run that was cut short goes on: what was written after the event `after` does not count any more.
+    Resumed {
+        run: u32,
+        after: u64,
+        /// What was found wrong with the file.
+        notes: Vec<String>,
     },
     RunFinished {
         run: u32,

@@ -1,10 +1,13 @@
 //! The transcript's messages: what the model said, what the tools replied.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::session::event::Usage;
+
 /// Who a message is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     User,
@@ -14,7 +17,7 @@ pub enum Role {
 }
 
 /// One call of a tool, as the model asked for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// The provider's id, or one that the host made where the provider gave none; unique in a run.
     pub id: String,
@@ -23,7 +26,7 @@ pub struct ToolCall {
 }
 
 /// The arguments of a call: what parsed, or the text that did not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
     Parsed(Value),
@@ -34,8 +37,28 @@ pub enum Arguments {
     },
 }
 
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model was done.
+    End,
+    ToolCalls,
+    /// Cut off by the output ceiling.
+    Length,
+    /// The provider or model declined to answer.
+    Refusal,
+}
+
+/// What a reply of the model cost, and why it ended: what a resumed run has to know beside the message itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplyEnd {
+    pub usage: Usage,
+    pub stop: StopReason,
+}
+
 /// One message of the history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     pub role: Role,
     pub text: String,
@@ -51,6 +74,9 @@ pub struct Message {
     /// The provider's own blocks (thinking, signatures) that must be sent back as they came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_blocks: Option<Value>,
+    /// Set by the loop on what the model said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyEnd>,
 }
 
 impl Message {
@@ -62,6 +88,7 @@ impl Message {
             tool_call_id: None,
             is_error: false,
             provider_blocks: None,
+            reply: None,
         }
     }
     pub fn user(text: impl Into<String>) -> Self {

@@ -9,6 +9,9 @@ use crate::session::message::{Message, Role, ToolCall};
 use crate::session::todo::TodoItem;
 use crate::text::Language;
 
+/// How a retry's text begins where the conversation had to be shortened first.
+pub const TOO_LONG: &str = "the conversation is too long";
+
 /// What a call that never ended is answered with when its run is taken up again.
 const NOT_ENDED: &str = "cancelled before it ended";
 
@@ -44,11 +47,23 @@ pub struct PastRun {
     pub dropped: Vec<TodoItem>,
     /// What was made, as (id, kind, path).
     pub artifacts: Vec<(String, ArtifactKind, String)>,
-    /// Turns that ended.
-    pub turns: u32,
+    /// What the model said, turn by turn; the last turn may not have ended.
+    pub turns: Vec<PastTurn>,
     pub usage: Usage,
     /// `None` while the run is going on, or when it was cut short.
     pub outcome: Option<Outcome>,
+}
+
+/// One turn, read back.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PastTurn {
+    /// `None`: an empty reply, or none at all.
+    pub reply: Option<Message>,
+    /// The model found the conversation too long, which was then shortened.
+    pub too_long: bool,
+    pub usage: Usage,
+    pub elapsed_ms: u64,
+    pub ended: bool,
 }
 
 /// One call, read back.
@@ -76,7 +91,7 @@ impl PastSession {
     /// Folds the events of a timeline, in their order.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut session = Self::default();
-        for event in events {
+        for event in counted(events) {
             session.take(&event.kind);
         }
         session
@@ -134,11 +149,27 @@ impl PastSession {
                     options: options.clone(),
                 });
             }
-            EventKind::Message { run, message } => self.run(Some(*run)).messages.push(message.clone()),
-            EventKind::TurnFinished { run, usage, .. } => {
+            EventKind::Message { run, message } => {
                 let run = self.run(Some(*run));
-                run.turns = run.turns.saturating_add(1);
+                if let Some(turn) = run.turns.last_mut().filter(|_| message.role == Role::Assistant) {
+                    turn.reply = Some(message.clone());
+                }
+                run.messages.push(message.clone());
+            }
+            EventKind::TurnStarted { run, .. } => self.run(Some(*run)).turns.push(PastTurn::default()),
+            EventKind::TurnFinished {
+                run, usage, elapsed_ms, ..
+            } => {
+                let run = self.run(Some(*run));
                 run.usage += *usage;
+                if let Some(turn) = run.turns.last_mut() {
+                    (turn.usage, turn.elapsed_ms, turn.ended) = (*usage, *elapsed_ms, true);
+                }
+            }
+            EventKind::Retry { text, .. } if text.starts_with(TOO_LONG) => {
+                if let Some(turn) = self.run(None).turns.last_mut() {
+                    turn.too_long = true;
+                }
             }
             EventKind::ToolStarted {
                 call_id,
@@ -177,18 +208,39 @@ impl PastSession {
                 self.run(None).artifacts.push((id.clone(), *kind, path.clone()));
             }
             EventKind::RunFinished { run, outcome, .. } => self.run(Some(*run)).outcome = Some(*outcome),
-            EventKind::TurnStarted { .. }
-            | EventKind::TextDelta { .. }
+            EventKind::TextDelta { .. }
             | EventKind::Clarification { .. }
             | EventKind::Reminder { .. }
             | EventKind::Compaction { .. }
             | EventKind::Retry { .. }
+            | EventKind::Resumed { .. }
             | EventKind::Notice { .. } => {}
         }
     }
 }
 
+/// The events without those that a later `resumed` took back.
+pub(super) fn counted<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<&'a Event> {
+    let mut kept: Vec<&Event> = Vec::new();
+    for event in events {
+        if let EventKind::Resumed { after, .. } = event.kind {
+            kept.retain(|earlier| earlier.seq <= after);
+        }
+        kept.push(event);
+    }
+    kept
+}
+
 impl PastRun {
+    /// Does every turn that ended have its reply, and every call of it its end? So it is unless lines were lost.
+    pub fn is_whole(&self) -> bool {
+        let answered = |id: &str| self.messages.iter().any(|m| m.tool_call_id.as_deref() == Some(id));
+        self.turns.iter().filter(|turn| turn.ended).all(|turn| {
+            let calls = turn.reply.iter().flat_map(|reply| &reply.tool_calls);
+            turn.reply.is_some() && calls.into_iter().all(|call| answered(&call.id))
+        })
+    }
+
     /// Tool messages are not events of their own: the end of a call holds all that the model was told.
     fn end_call(&mut self, call_id: &str, end: PastEnd) {
         self.messages
@@ -346,7 +398,8 @@ mod tests {
                 (Role::Tool, "reply to b", true),
             ]
         );
-        assert_eq!((run.turns, run.usage.input, run.outcome), (1, 5, None));
+        assert_eq!((run.turns.len(), run.usage.input, run.outcome), (1, 5, None));
+        assert_eq!(run.turns[0].reply.as_ref().map(|reply| reply.tool_calls.len()), Some(2));
         assert_eq!((run.todos[0].id, run.dropped[0].id), (1, 2));
         assert_eq!(session.artifact_ids().collect::<Vec<_>>(), ["q1", "q2", "q1"]);
         assert_eq!(run.open_calls(), []);

@@ -8,6 +8,15 @@ use std::path::{Path, PathBuf};
 /// How many times a fresh id is tried; two sessions in one second with the same four digits are rare enough.
 const ID_ATTEMPTS: usize = 16;
 
+/// A session's events; a folder with such a file is a session.
+const TIMELINE: &str = "timeline.jsonl";
+
+/// How a file's name begins until it is whole.
+pub(super) const ASIDE: &str = ".writing-";
+
+/// Stands for the newest session's id.
+const LAST: &str = "last";
+
 /// Names the process that writes to a session; there only while it does.
 const LOCK: &str = "lock";
 
@@ -22,6 +31,12 @@ pub enum StoreError {
     Read { path: PathBuf, source: io::Error },
     #[error("{} is in use by another analyst (process {owner}); wait for it, or choose another place with --out DIR", .path.display())]
     InUse { path: PathBuf, owner: String },
+    #[error("`{name}` begins the ids of several sessions ({first}, {second}); write more of it")]
+    Several {
+        name: String,
+        first: String,
+        second: String,
+    },
     #[error("no session `{id}` in {}; `analyst sessions list` shows those there are", .base.display())]
     Unknown { id: String, base: PathBuf },
 }
@@ -33,6 +48,85 @@ enum Layout {
     Kept,
     /// One folder that stands alone (`--out DIR`): the report lies beside the timeline.
     Flat,
+}
+
+impl Layout {
+    fn run(self, root: &Path, run: u32) -> PathBuf {
+        match self {
+            Layout::Kept => root.join("runs").join(run.to_string()),
+            Layout::Flat if run <= 1 => root.to_owned(),
+            Layout::Flat => root.join(format!("run-{run}")),
+        }
+    }
+}
+
+/// A session's folder to read from; nothing is locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    root: PathBuf,
+    layout: Layout,
+}
+
+impl Found {
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn timeline(&self) -> PathBuf {
+        self.root.join(TIMELINE)
+    }
+
+    /// The folder of one run's report.
+    pub fn run(&self, run: u32) -> PathBuf {
+        self.layout.run(&self.root, run)
+    }
+
+    /// Removes the whole session, unless a process is writing to it.
+    pub fn remove(self) -> Result<(), StoreError> {
+        let _lock = lock(&self.root)?;
+        fs::remove_dir_all(&self.root).map_err(|source| StoreError::Write {
+            path: self.root.clone(),
+            source,
+        })
+    }
+}
+
+/// The session that `name` means: an id under `base`, the beginning of one that no other shares, `last`, or the folder
+/// of a session (`--out DIR`).
+pub fn find(base: &Path, name: &str) -> Result<Found, StoreError> {
+    let kept = |id: &str| Found {
+        root: base.join("sessions").join(id),
+        layout: Layout::Kept,
+    };
+    let ids = list(base)?;
+    if ids.iter().any(|id| id == name) {
+        return Ok(kept(name));
+    }
+    let folder = Path::new(name);
+    if folder.join(TIMELINE).is_file() {
+        let is_kept = folder.parent().is_some_and(|parent| parent.ends_with("sessions"));
+        let layout = if is_kept { Layout::Kept } else { Layout::Flat };
+        let root = folder.to_owned();
+        return Ok(Found { root, layout });
+    }
+    if name == LAST
+        && let Some(id) = ids.last()
+    {
+        return Ok(kept(id));
+    }
+    let mut begin_so = ids.iter().filter(|id| !name.is_empty() && id.starts_with(name));
+    match (begin_so.next(), begin_so.next()) {
+        (Some(id), None) => Ok(kept(id)),
+        (Some(first), Some(second)) => Err(StoreError::Several {
+            name: name.to_owned(),
+            first: first.clone(),
+            second: second.clone(),
+        }),
+        (None, _) => Err(StoreError::Unknown {
+            id: name.to_owned(),
+            base: base.to_owned(),
+        }),
+    }
 }
 
 /// One session's folder, locked by this process for as long as the value lives.
@@ -70,16 +164,9 @@ impl Session {
         Self::enter(new_id(now), folder.to_owned(), Layout::Flat)
     }
 
-    /// An existing session under `base`, to go on with.
-    pub fn open(base: &Path, id: &str) -> Result<Self, StoreError> {
-        let root = base.join("sessions").join(id);
-        if !is_safe_name(id) || !root.is_dir() {
-            return Err(StoreError::Unknown {
-                id: id.to_owned(),
-                base: base.to_owned(),
-            });
-        }
-        Self::enter(id.to_owned(), root, Layout::Kept)
+    /// The session that `found` found, to go on with; `id` is the one that its timeline gives.
+    pub fn reopen(found: &Found, id: String) -> Result<Self, StoreError> {
+        Self::enter(id, found.root.clone(), found.layout)
     }
 
     fn enter(id: String, root: PathBuf, layout: Layout) -> Result<Self, StoreError> {
@@ -92,7 +179,9 @@ impl Session {
         };
         for folder in session.maybe_empty() {
             create_folder(&folder)?;
+            sweep(&folder);
         }
+        sweep(&session.root);
         Ok(session)
     }
 
@@ -105,7 +194,7 @@ impl Session {
     }
 
     pub fn timeline(&self) -> PathBuf {
-        self.root.join("timeline.jsonl")
+        self.root.join(TIMELINE)
     }
 
     /// The folder of `q1.parquet`, `q1.sql` and so on.
@@ -115,11 +204,7 @@ impl Session {
 
     /// The folder of one run's report; runs count from 1.
     pub fn run(&self, run: u32) -> PathBuf {
-        match self.layout {
-            Layout::Kept => self.root.join("runs").join(run.to_string()),
-            Layout::Flat if run <= 1 => self.root.clone(),
-            Layout::Flat => self.root.join(format!("run-{run}")),
-        }
+        self.layout.run(&self.root, run)
     }
 
     /// The folder of one run's charts, inside its report's folder so that relative links hold.
@@ -169,7 +254,7 @@ pub fn list(base: &Path) -> Result<Vec<String>, StoreError> {
     };
     let mut ids: Vec<String> = entries
         .flatten()
-        .filter(|e| e.path().join("timeline.jsonl").is_file())
+        .filter(|e| e.path().join(TIMELINE).is_file())
         .filter_map(|e| e.file_name().into_string().ok())
         .collect();
     ids.sort();
@@ -197,7 +282,7 @@ fn write(path: &Path, bytes: &[u8], keep: impl FnOnce(&File) -> io::Result<()>) 
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
-        .prefix(".writing-")
+        .prefix(ASIDE)
         .tempfile_in(folder)
         .map_err(failed)?;
     file.write_all(bytes)
@@ -208,15 +293,27 @@ fn write(path: &Path, bytes: &[u8], keep: impl FnOnce(&File) -> io::Result<()>) 
     Ok(())
 }
 
+/// Takes away files that a killed process was still writing. The caller holds the folder's lock.
+fn sweep(folder: &Path) {
+    let is_result = |name: &str| name.ends_with(".tmp") && (name.contains(".parquet.") || name.contains(".sql."));
+    let is_left_over = |name: &str| name.starts_with(ASIDE) || is_result(name);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_left_over) {
+            // One that cannot be removed harms nobody.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Temp files are private to their owner; a report is a file like any other.
 #[cfg(unix)]
-fn readable_by_others(file: &File) -> io::Result<()> {
+pub(super) fn readable_by_others(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn readable_by_others(_file: &File) -> io::Result<()> {
+pub(super) fn readable_by_others(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
@@ -334,13 +431,21 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let session = Session::create(base.path(), now()).unwrap();
         let id = session.id().to_owned();
-        let error = Session::open(base.path(), &id).unwrap_err().to_string();
-        assert!(
-            error.contains(&format!("in use by another analyst (process {})", std::process::id())),
-            "{error}"
-        );
+        fs::write(session.timeline(), "").unwrap();
+        let found = find(base.path(), &id).unwrap();
+        for error in [
+            Session::reopen(&found, id.clone()).unwrap_err().to_string(),
+            found.clone().remove().unwrap_err().to_string(),
+        ] {
+            assert!(
+                error.contains(&format!("in use by another analyst (process {})", std::process::id())),
+                "{error}"
+            );
+        }
         drop(session);
-        assert!(Session::open(base.path(), &id).is_ok());
+        assert!(Session::reopen(&found, id).is_ok());
+        found.clone().remove().unwrap();
+        assert!(!found.root().exists());
     }
 
     #[test]
@@ -366,9 +471,36 @@ mod tests {
         fs::write(session.timeline(), "").unwrap();
         assert_eq!(list(base.path()).unwrap(), [session.id()]);
         assert!(matches!(
-            Session::open(base.path(), "../sessions"),
+            find(base.path(), "../sessions"),
             Err(StoreError::Unknown { .. })
         ));
+    }
+
+    #[test]
+    fn a_session_is_found_by_id_beginning_last_and_folder() {
+        let base = tempfile::tempdir().unwrap();
+        for id in ["20261130-161502-7f3a", "20261130-161502-aaaa", "20261201-000000-0000"] {
+            let folder = base.path().join("sessions").join(id);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(TIMELINE), "").unwrap();
+        }
+        let root = |name: &str| find(base.path(), name).map(|found| found.root().to_owned());
+        let kept = |id: &str| base.path().join("sessions").join(id);
+        assert_eq!(root("20261130-161502-7f3a").unwrap(), kept("20261130-161502-7f3a"));
+        assert_eq!(root("20261130-161502-a").unwrap(), kept("20261130-161502-aaaa"));
+        assert_eq!(root("last").unwrap(), kept("20261201-000000-0000"));
+        let error = root("20261130").unwrap_err().to_string();
+        assert!(error.contains("20261130-161502-7f3a, 20261130-161502-aaaa"), "{error}");
+        let out = base.path().join("out");
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(TIMELINE), "").unwrap();
+        let found = find(base.path(), &out.to_string_lossy()).unwrap();
+        assert_eq!((found.root(), found.run(1)), (out.as_path(), out.clone()));
+        let path = kept("20261201-000000-0000");
+        assert_eq!(
+            find(base.path(), &path.to_string_lossy()).unwrap().run(2),
+            path.join("runs/2")
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::session::event::{EVENT_VERSION, Event, EventKind};
+use crate::session::retrace::{Met, Retrace};
 use crate::text::redact;
 
 /// Somebody who wants to know what happens: a face, a test, a stream to a browser.
@@ -32,6 +33,17 @@ pub enum TimelineError {
     Write { path: PathBuf, source: io::Error },
     #[error("cannot read the timeline {}: {source}", .path.display())]
     Read { path: PathBuf, source: io::Error },
+    #[error(
+        "the run does not go the way that {} recorded: event {seq} is {expected}, and now {found} came (the database, the \
+         configuration or the program has changed since); ask the question anew",
+        .path.display()
+    )]
+    Differs {
+        path: PathBuf,
+        seq: u64,
+        expected: &'static str,
+        found: &'static str,
+    },
 }
 
 /// The events of one session, numbered from 1 without gaps.
@@ -47,6 +59,8 @@ struct Inner {
     /// How much of the file is whole lines, so that a failed write can be taken back.
     whole_bytes: u64,
     listeners: Vec<Arc<dyn Listener>>,
+    /// What a resumed run records for the second time.
+    retrace: Retrace,
 }
 
 impl Timeline {
@@ -92,6 +106,7 @@ impl Timeline {
                 next_seq,
                 whole_bytes,
                 listeners: Vec::new(),
+                retrace: Retrace::default(),
             }),
         }
     }
@@ -106,8 +121,13 @@ impl Timeline {
         self.lock().listeners.push(listener);
     }
 
+    /// From now on, events that `steps` holds are neither written nor told again.
+    pub fn retrace(&self, steps: Retrace) {
+        self.lock().retrace = steps;
+    }
+
     /// Numbers `kind`, takes secrets out, writes it, and then tells the listeners. Returns its number; 0 for what is not
-    /// stored.
+    /// stored. An event that a resumed run recorded before is not written again.
     pub fn record(&self, kind: EventKind) -> Result<u64, TimelineError> {
         let mut inner = self.lock();
         let seq = if kind.is_stored() { inner.next_seq } else { 0 };
@@ -117,6 +137,21 @@ impl Timeline {
         };
         let (event, line) = redacted(Event::now(seq, kind)).map_err(|e| failed(e.into()))?;
         if seq > 0 {
+            if !inner.retrace.is_over() {
+                match inner.retrace.meet(&event.kind) {
+                    Met::Known(seq) => return Ok(seq),
+                    Met::Lost => return Ok(0),
+                    Met::New => {}
+                    Met::Differs(difference) => {
+                        return Err(TimelineError::Differs {
+                            path: self.path.clone(),
+                            seq: difference.seq,
+                            expected: difference.expected,
+                            found: difference.found,
+                        });
+                    }
+                }
+            }
             inner.append(line).map_err(failed)?;
             inner.next_seq = inner.next_seq.saturating_add(1);
         }

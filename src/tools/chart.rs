@@ -1,5 +1,6 @@
 //! `chart`: draws a result or derived table as SVG and PNG.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -133,22 +134,34 @@ impl Tool for Chart {
     }
 
     async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.make(call, at, Files::New).await
+    }
+
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.make(call, at, Files::Kept).await
+    }
+}
+
+/// Whether a drawing that is on disk already will do.
+enum Files {
+    New,
+    Kept,
+}
+
+impl Chart {
+    async fn make(&self, call: Call, at: &Workbench, files: Files) -> Result<Reply, ToolError> {
         let args: Args = args::parse(self.name(), call.arguments)?;
         let id = call
             .artifact_id
             .ok_or_else(|| ToolError::CannotBeDone("no id was given for the chart".into()))?;
         let frame = at.frame(&args.source)?;
         let spec = specification(&args, &frame, at)?;
-        let charts = at.folders.charts.clone();
-        let to_draw = spec.clone();
-        let drawn = tokio::task::spawn_blocking(move || draw(&to_draw, Fonts::embedded()))
-            .await
-            .map_err(|error| ToolError::CannotBeDone(format!("the drawing ended early: {error}")))?
-            .map_err(|error| ToolError::FixTheCall(format!("chart: {error}")))?;
+        let charts = &at.folders.charts;
         let (svg, png) = (charts.join(format!("{id}.svg")), charts.join(format!("{id}.png")));
-        write_whole(&svg, drawn.svg.as_bytes())
-            .and_then(|()| write_whole(&png, &drawn.png))
-            .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+        let is_there = matches!(files, Files::Kept) && svg.is_file() && png.is_file();
+        if !is_there {
+            draw_into(&spec, &svg, &png).await?;
+        }
         let made = ChartMade {
             id: id.clone(),
             source: args.source.clone(),
@@ -168,6 +181,17 @@ impl Tool for Chart {
         at.remember_chart(Arc::new(made));
         Ok(reply)
     }
+}
+
+async fn draw_into(spec: &ChartSpec, svg: &Path, png: &Path) -> Result<(), ToolError> {
+    let to_draw = spec.clone();
+    let drawn = tokio::task::spawn_blocking(move || draw(&to_draw, Fonts::embedded()))
+        .await
+        .map_err(|error| ToolError::CannotBeDone(format!("the drawing ended early: {error}")))?
+        .map_err(|error| ToolError::FixTheCall(format!("chart: {error}")))?;
+    write_whole(svg, drawn.svg.as_bytes())
+        .and_then(|()| write_whole(png, &drawn.png))
+        .map_err(|error| ToolError::CannotBeDone(error.to_string()))
 }
 
 fn specification(args: &Args, frame: &DataFrame, at: &Workbench) -> Result<ChartSpec, ToolError> {

@@ -168,6 +168,11 @@ impl Tool for Glossary {
         }
         Reply::json(&explained, summary)
     }
+
+    /// The readings come with SQL, which the report looks up.
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.call(call, at).await
+    }
 }
 
 /// Every metric with its meaning.

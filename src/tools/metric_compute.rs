@@ -80,6 +80,11 @@ impl Tool for MetricCompute {
         reply.artifacts = vec![(id.clone(), ArtifactKind::Derived, path)];
         Ok(reply)
     }
+
+    /// The same rows give the same table.
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.call(call, at).await
+    }
 }
 
 /// Reads the source and the function's arguments, so that a refusal can name the function at fault.

@@ -14,6 +14,8 @@ pub mod schema_probe;
 pub mod skill;
 pub mod sql_execute;
 pub mod sql_validate;
+pub mod task_create;
+pub mod task_update;
 pub mod todo_write;
 pub mod workbench;
 
@@ -27,6 +29,8 @@ pub enum Effect {
     ReadOnly,
     /// Writes the plan: serial, at most one a turn.
     Plan,
+    /// Writes something that outlives the run: serial, and never done twice by itself.
+    Write,
 }
 
 /// One call, as the loop hands it to a tool.
@@ -40,7 +44,7 @@ pub struct Call {
 }
 
 /// What a successful call gives back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// What the model is told: compact JSON, or plain text for TodoWrite.
     pub text: String,
@@ -91,9 +95,18 @@ pub trait Tool: Send + Sync {
     fn effect(&self) -> Effect {
         Effect::ReadOnly
     }
+    /// Does the same call give the same reply for the whole run? Then it is made once, and answered from the ledger.
+    fn is_lasting(&self) -> bool {
+        self.effect() == Effect::ReadOnly
+    }
     /// The letter of the ids that its results get (`q`, `m`, `c`).
     fn artifact_prefix(&self) -> Option<char> {
         None
     }
     async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError>;
+    /// Puts back on the workbench what a recorded, successful call of a resumed run left there. The model is told the
+    /// recorded reply; of what comes back, only artifacts and plan count.
+    async fn restore(&self, _call: Call, _at: &Workbench) -> Result<Reply, ToolError> {
+        Ok(Reply::default())
+    }
 }

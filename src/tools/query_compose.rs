@@ -62,6 +62,11 @@ impl Tool for QueryCompose {
         let summary = format!("{} columns", composed.compiled.columns.len());
         Reply::json(&composed, summary)
     }
+
+    /// The same query gives the same SQL, which the report looks up.
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.call(call, at).await
+    }
 }
 
 /// Compiles and checks `query`, and remembers what its SQL was made from.

@@ -1,5 +1,6 @@
 //! `sql_execute`: runs one checked, read-only statement and keeps its result under an id that reports cite.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -93,6 +94,24 @@ impl Tool for SqlExecute {
     }
 
     async fn call(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.result(call, at, Source::Database).await
+    }
+
+    /// The rows are those that were kept, even if the database has others by now.
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.result(call, at, Source::Disk).await
+    }
+}
+
+/// Where the rows come from.
+enum Source {
+    Database,
+    /// What an earlier part of the same run kept, where it is whole.
+    Disk,
+}
+
+impl SqlExecute {
+    async fn result(&self, call: Call, at: &Workbench, source: Source) -> Result<Reply, ToolError> {
         let args: Args = args::parse(self.name(), call.arguments.clone())?;
         let checked = sql::check(&args.sql, at.engine.dialect(), Some(&at.catalog))
             .map_err(|refusal| sql_validate::advice(&refusal))?;
@@ -108,11 +127,17 @@ impl Tool for SqlExecute {
         let id = call
             .artifact_id
             .ok_or_else(|| ToolError::CannotBeDone("no id was given for the result".into()))?;
-        let fetched = run(at, &checked, &call.cancel).await?;
-        let result = ResultSet::new(id, checked.text(), fetched);
-        let path = result
-            .save(&at.folders.results)
-            .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+        let (result, path) = match source {
+            Source::Disk if let Some(kept) = kept(at, &id, &checked) => kept,
+            Source::Disk | Source::Database => {
+                let fetched = run(at, &checked, &call.cancel).await?;
+                let result = ResultSet::new(id, checked.text(), fetched);
+                let path = result
+                    .save(&at.folders.results)
+                    .map_err(|error| ToolError::CannotBeDone(error.to_string()))?;
+                (result, path)
+            }
+        };
         let notes = notes(&result, at);
         let run = Arc::new(QueryRun {
             title: args.title.unwrap_or_default(),
@@ -124,6 +149,13 @@ impl Tool for SqlExecute {
         let artifact = (run.result.id.clone(), ArtifactKind::Result, at.relative(&path));
         reply(&run, preview, notes, vec![artifact])
     }
+}
+
+/// The result that was kept under `id` for the same statement.
+fn kept(at: &Workbench, id: &str, checked: &CheckedSql) -> Option<(ResultSet, PathBuf)> {
+    let result = ResultSet::load(&at.folders.results, id).ok()?;
+    let path = at.folders.results.join(format!("{id}.parquet"));
+    (result.sql == checked.text()).then_some((result, path))
 }
 
 /// An error-level lint comes back once with its explanation; naming its code runs the statement all the same.

@@ -91,6 +91,11 @@ impl Tool for TodoWrite {
             plan: Some(change),
         })
     }
+
+    /// The list is made again, write by write.
+    async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
+        self.call(call, at).await
+    }
 }
 
 /// The arguments' schema without what only costs tokens: titles, the dialect, number formats.

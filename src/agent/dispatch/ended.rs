@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::session::event::{ArtifactKind, CallStatus};
+use crate::session::resume::PastEnd;
 use crate::session::todo::PlanChange;
 use crate::tools::{Reply, ToolError};
 
@@ -36,6 +37,19 @@ impl Ended {
             Err(error @ (ToolError::FixTheCall(_) | ToolError::TryAgain(_) | ToolError::CannotBeDone(_))) => {
                 Self::error(error.to_string(), elapsed)
             }
+        }
+    }
+
+    /// An end that was recorded, with what was put back of it.
+    pub fn recorded(past: PastEnd, left: Reply) -> Self {
+        Self {
+            status: past.status,
+            reply: past.reply,
+            summary: past.summary,
+            elapsed: Duration::from_millis(past.elapsed_ms),
+            artifacts: left.artifacts,
+            plan: left.plan,
+            repeated: false,
         }
     }
 

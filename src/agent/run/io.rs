@@ -13,6 +13,7 @@ use crate::config::{Budget, Config, DEFAULT_MODEL, Price};
 use crate::model::chat::ChatModel;
 use crate::session::event::{ArtifactKind, EventKind, Outcome, Usage};
 use crate::session::message::Message;
+use crate::session::resume::PastRun;
 use crate::session::timeline::{Timeline, TimelineError};
 use crate::session::todo::{SharedPlan, TodoItem};
 use crate::tools::{Registry, Workbench};
@@ -81,6 +82,9 @@ pub struct RunInput<'a> {
     pub timeline: Arc<Timeline>,
     pub cancel: CancellationToken,
     pub earlier: Earlier,
+    /// What this very run recorded before it was cut short: it goes over that again, without the model and without the
+    /// calls that had ended, and then goes on.
+    pub past: Option<PastRun>,
 }
 
 /// What a run came to. Writing the report is the caller's.

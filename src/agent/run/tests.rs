@@ -67,6 +67,7 @@ async fn try_run(
         timeline,
         cancel,
         earlier: Earlier::default(),
+        past: None,
     };
     let output = run(input).await?;
     assert_every_call_ended_once(&heard);

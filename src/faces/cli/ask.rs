@@ -15,6 +15,7 @@ use crate::faces::cli::{Failure, models};
 use crate::insight::report::{ReportJson, for_terminal};
 use crate::jobs::answer::{Answered, Job, answer, check_question};
 use crate::jobs::database::Database;
+use crate::session::event::Event;
 use crate::session::store::Session;
 use crate::session::timeline::Listener;
 
@@ -24,15 +25,22 @@ pub struct Args {
     question: String,
     #[command(flatten)]
     shared: Shared,
+    #[command(flatten)]
+    shown: Shown,
+    /// Print how long each part took, on stderr
+    #[arg(long)]
+    timings: bool,
+}
+
+/// What is printed of a run, while it goes on and when it has ended.
+#[derive(Debug, clap::Args)]
+pub struct Shown {
     /// What is printed: the report, or one object for programs
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
     /// Print what happens as JSON lines instead; the report goes to files only
     #[arg(long, value_enum)]
     events: Option<Events>,
-    /// Print how long each part took, on stderr
-    #[arg(long)]
-    timings: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,21 +59,14 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let question = question(&args.question)?;
     let question = check_question(&question)?;
     let config = args.shared.resolve(None)?;
-    let model = models::model(&config.model)?;
+    let model = models::model(&config.model, &models::Gates::of(&config))?;
     let cancel = interrupt();
     let database = Database::open(&source(&config), &cancel).await?;
     let session = match &config.output.out {
         Some(folder) => Session::flat(folder, jiff::Timestamp::now())?,
         None => Session::create(&config.output.home, jiff::Timestamp::now())?,
     };
-    let panel = (args.events.is_none() && watched(args.shared.quiet)).then(|| Arc::new(Panel::start(question)));
-    let mut listeners: Vec<Arc<dyn Listener>> = Vec::new();
-    if let Some(panel) = &panel {
-        listeners.push(Arc::clone(panel) as Arc<dyn Listener>);
-    }
-    if args.events.is_some() {
-        listeners.push(Arc::new(EventLines));
-    }
+    let watching = args.shown.watching(question, args.shared.quiet);
     let answered = answer(Job {
         question,
         database: &database,
@@ -73,23 +74,71 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         config: &config,
         skills: Arc::new(crate::faces::cli::options::skills()),
         today: today(),
+        before: Vec::new(),
         session: &session,
-        listeners,
+        listeners: watching.listeners(),
         cancel,
     })
     .await;
-    if let Some(panel) = &panel {
-        panel.end();
-    }
+    watching.end();
     let answered = answered?;
-    show(&args, &answered)?;
     if args.timings {
         timings(&database, &answered, started.elapsed());
     }
-    if !args.shared.quiet && watched(false) {
-        eprintln!("Report, charts and evidence: {}", answered.folder.display());
+    args.shown.show(&answered, args.shared.quiet)
+}
+
+/// Who watches a run on the command line.
+pub struct Watching {
+    panel: Option<Arc<Panel>>,
+    as_lines: bool,
+}
+
+impl Watching {
+    pub fn listeners(&self) -> Vec<Arc<dyn Listener>> {
+        let panel = self.panel.iter().map(|panel| Arc::clone(panel) as Arc<dyn Listener>);
+        let lines = self.as_lines.then(|| Arc::new(EventLines) as Arc<dyn Listener>);
+        panel.chain(lines).collect()
     }
-    Ok(ExitCode::from(answered.outcome.exit_code()))
+
+    /// Shows what a resumed run had done before.
+    pub fn catch_up(&self, events: &[Event]) {
+        if let Some(panel) = &self.panel {
+            events.iter().for_each(|event| panel.hear(event));
+        }
+    }
+
+    pub fn end(&self) {
+        if let Some(panel) = &self.panel {
+            panel.end();
+        }
+    }
+}
+
+impl Shown {
+    pub fn watching(&self, question: &str, quiet: bool) -> Watching {
+        Watching {
+            panel: (self.events.is_none() && watched(quiet)).then(|| Arc::new(Panel::start(question))),
+            as_lines: self.events.is_some(),
+        }
+    }
+
+    /// Prints the report or the object, and gives the exit code.
+    pub fn show(&self, answered: &Answered, quiet: bool) -> Result<ExitCode, Failure> {
+        match (self.events, self.format) {
+            (Some(Events::Jsonl), _) => {}
+            (None, Format::Markdown) => print(for_terminal(&answered.report).trim_end())?,
+            (None, Format::Json) => {
+                let object = ReportJson::new(answered.input.clone(), answered.report.clone());
+                let text = serde_json::to_string_pretty(&object).map_err(|error| Failure::failed(error.to_string()))?;
+                print(&text)?;
+            }
+        }
+        if watched(quiet) {
+            eprintln!("Report, charts and evidence: {}", answered.folder.display());
+        }
+        Ok(ExitCode::from(answered.outcome.exit_code()))
+    }
 }
 
 fn question(given: &str) -> Result<String, Failure> {
@@ -101,20 +150,6 @@ fn question(given: &str) -> Result<String, Failure> {
         .read_to_string(&mut text)
         .map_err(|error| Failure::usage(format!("cannot read the question from standard input: {error}")))?;
     Ok(text)
-}
-
-fn show(args: &Args, answered: &Answered) -> Result<(), Failure> {
-    if args.events.is_some() {
-        return Ok(());
-    }
-    match args.format {
-        Format::Markdown => print(for_terminal(&answered.report).trim_end()),
-        Format::Json => {
-            let object = ReportJson::new(answered.input.clone(), answered.report.clone());
-            let text = serde_json::to_string_pretty(&object).map_err(|error| Failure::failed(error.to_string()))?;
-            print(&text)
-        }
-    }
 }
 
 fn timings(database: &Database, answered: &Answered, total: Duration) {

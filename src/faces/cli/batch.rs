@@ -10,15 +10,19 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::config::{Budget, Config};
 use crate::faces::cli::ask::interrupt;
 use crate::faces::cli::options::{Shared, skills, source, today, variable};
 use crate::faces::cli::progress::{print, watched};
 use crate::faces::cli::{Failure, models};
-use crate::jobs::answer::{Job, answer};
-use crate::jobs::batch::{self, Progress, Question, Ran, Runner, Settings, headline};
+use crate::jobs::answer::{Job, answer, resume};
+use crate::jobs::batch::{self, Found, Progress, Question, Ran, Runner, Settings, headline};
 use crate::jobs::database::{Database, Source};
+use crate::jobs::terms::Terms;
+use crate::model::chat::ChatModel;
+use crate::session::cut_short::{CutShort, take_up_again};
 use crate::session::event::Outcome;
+use crate::session::message::Message;
 use crate::session::store::Session;
 use crate::skill::Skills;
 use crate::text::Language;
@@ -30,6 +34,9 @@ pub struct Args {
     /// Questions that run at the same time
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
+    /// How often a question that failed is tried again
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
     #[command(flatten)]
     shared: Shared,
 }
@@ -37,12 +44,15 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let config = args.shared.resolve(args.jobs)?;
     // A wrong model would fail every question alike.
-    models::model(&config.model)?;
+    let gates = models::Gates::of(&config);
+    models::model(&config.model, &gates)?;
     let questions = batch::read(&args.file).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt();
     let runner = Arc::new(Questions {
         skills: Arc::new(skills()),
         databases: Mutex::new(HashMap::new()),
+        models: Mutex::new(HashMap::new()),
+        gates,
         config: config.clone(),
     });
     runner
@@ -62,6 +72,8 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     };
     let settings = Settings {
         jobs: config.batch.jobs,
+        retries: args.retries.unwrap_or(config.batch.retries),
+        about: about(&config),
         language: config.language.unwrap_or(Language::English),
     };
     let summary = batch::run(questions, runner, &out, settings, &cancel, &tell)
@@ -82,6 +94,24 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         out.join("index.md").display()
     ))?;
     Ok(ExitCode::from(summary.exit_code()))
+}
+
+/// What every answer of the batch depends on beside its question.
+fn about(config: &Config) -> String {
+    let semantic = config
+        .semantic_path()
+        .and_then(|path| std::fs::read_to_string(path).ok());
+    let terms = Terms {
+        // An answer that was found yesterday is not to be paid for again today, and how much may be spent on one
+        // does not make it another.
+        today: jiff::civil::Date::MIN,
+        budget: Budget {
+            max_rows: config.budget.max_rows,
+            ..Budget::default()
+        },
+        ..Terms::of(config, jiff::civil::Date::MIN)
+    };
+    serde_json::json!([config.model, config.language, terms, semantic]).to_string()
 }
 
 /// The same file always goes to the same folder.
@@ -115,9 +145,24 @@ struct Questions {
     config: Config,
     skills: Arc<Skills>,
     databases: Mutex<HashMap<Source, Arc<OnceCell<Database>>>>,
+    models: Mutex<HashMap<String, Arc<dyn ChatModel>>>,
+    gates: models::Gates,
 }
 
 impl Questions {
+    /// Each model once, so that its questions share its connections and its limits.
+    async fn model(&self, config: &Config) -> Result<Arc<dyn ChatModel>, String> {
+        let mut models = self.models.lock().await;
+        if let Some(model) = models.get(&config.model) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn ChatModel> = models::model(&config.model, &self.gates)
+            .map_err(|error| error.to_string())?
+            .into();
+        models.insert(config.model.clone(), Arc::clone(&model));
+        Ok(model)
+    }
+
     async fn database(&self, source: &Source, cancel: &CancellationToken) -> Result<Database, String> {
         let cell = {
             let mut databases = self.databases.lock().await;
@@ -153,30 +198,69 @@ impl Questions {
 
 #[async_trait]
 impl Runner for Questions {
-    async fn run(&self, question: &Question, folder: &Path, cancel: &CancellationToken) -> Result<Ran, String> {
+    async fn run(
+        &self,
+        question: &Question,
+        before: &[Found],
+        folder: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, String> {
         let config = self.config(question)?;
-        let model = models::model(&config.model).map_err(|error| error.to_string())?;
+        let model = self.model(&config).await?;
         let database = self.database(&source(&config), cancel).await?;
-        let session = Session::flat(folder, jiff::Timestamp::now()).map_err(|error| error.to_string())?;
-        let answered = answer(Job {
+        let (session, cut) = open_session(folder)?;
+        let job = Job {
             question: &question.question,
             database: &database,
             model: model.as_ref(),
             config: &config,
             skills: Arc::clone(&self.skills),
-            today: today(),
+            today: cut.as_ref().map_or_else(today, |(_, terms)| terms.today),
+            before: before.iter().flat_map(said_before).collect(),
             session: &session,
             listeners: Vec::new(),
             cancel: cancel.clone(),
-        })
-        .await
-        .map_err(|error| error.to_string())?;
+        };
+        let answered = match cut {
+            Some((cut, _)) => resume(job, cut).await,
+            None => answer(job).await,
+        };
+        let answered = answered.map_err(|error| {
+            if error.is_another_way() {
+                // The next try starts from the question.
+                let _ = std::fs::remove_file(session.timeline());
+            }
+            error.to_string()
+        })?;
         Ok(Ran {
             outcome: answered.outcome,
             headline: headline(&answered.run.answer_markdown),
+            text: answered.run.answer_markdown.clone(),
             usage: answered.run.usage,
             cost: answered.run.cost,
             answer: answered.run.answer_result.clone(),
         })
     }
+}
+
+/// What an earlier question asked and found, as a conversation.
+fn said_before(found: &Found) -> [Message; 2] {
+    [
+        Message::user(found.question.clone()),
+        Message::assistant(found.answer.clone(), Vec::new()),
+    ]
+}
+
+/// The session of a question's folder: one that was cut short goes on, else a new one begins.
+fn open_session(folder: &Path) -> Result<(Session, Option<(CutShort, Terms)>), String> {
+    let session = Session::flat(folder, jiff::Timestamp::now()).map_err(|error| error.to_string())?;
+    if !session.timeline().is_file() {
+        return Ok((session, None));
+    }
+    // A question whose task was not written down as done is gone over again, even if its run had ended.
+    let cut = take_up_again(&session.timeline()).ok().and_then(|cut| {
+        let terms = Terms::read(&cut.about.options).ok()?;
+        Some((cut, terms))
+    });
+    Ok((session, cut))
 }

@@ -8,6 +8,7 @@ use crate::demo::DemoError;
 use crate::jobs::answer::AnswerError;
 use crate::jobs::database::DatabaseError;
 use crate::session::store::StoreError;
+use crate::session::tasks::TaskError;
 use crate::text::redact;
 use crate::warehouse::engine::EngineError;
 
@@ -99,6 +100,15 @@ impl From<AnswerError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Failure::failed(error.to_string())
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        match &error {
+            TaskError::NoSubject | TaskError::NoStatus { .. } => Failure::usage(error.to_string()),
+            _ => Failure::failed(error.to_string()),
+        }
     }
 }
 

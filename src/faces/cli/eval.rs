@@ -59,7 +59,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         Contestant::Builtin
     } else {
         Contestant::Agent(Box::new(Agent {
-            model: models::model(&config.model)?,
+            model: models::model(&config.model, &models::Gates::of(&config))?,
             skills: Arc::new(skills()),
             folder: config.output.home.clone(),
             config: config.clone(),

@@ -9,9 +9,13 @@ mod grid;
 mod models;
 mod options;
 mod progress;
+mod resume;
 mod schema;
 mod semantic;
+mod sessions;
 mod sql;
+mod story;
+mod tasks;
 mod tools;
 
 use std::process::ExitCode;
@@ -42,6 +46,12 @@ enum Command {
     Eval(eval::Args),
     /// Draft a semantic model, or check one against its database.
     Semantic(semantic::Args),
+    /// Go on with a question whose run was cut short.
+    Resume(resume::Args),
+    /// List, show, replay, export and remove what was asked before.
+    Sessions(sessions::Args),
+    /// Tasks that outlive a process: make, claim, complete, list, draw.
+    Tasks(tasks::Args),
     /// Write the sample sales database to a file.
     Demo(demo::Args),
     /// List the tools that a model may call.
@@ -67,6 +77,9 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Schema(args) => runtime()?.block_on(schema::run(args)),
         Command::Eval(args) => runtime()?.block_on(eval::run(args)),
         Command::Semantic(args) => runtime()?.block_on(semantic::run(args)),
+        Command::Resume(args) => runtime()?.block_on(resume::run(args)),
+        Command::Sessions(args) => runtime()?.block_on(sessions::run(args)),
+        Command::Tasks(args) => tasks::run(args),
         Command::Demo(args) => demo::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Completions { shell } => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use crate::config::{Config, Overrides};
+use crate::config::{Allow, Config, Overrides};
 use crate::faces::cli::Failure;
 use crate::jobs::database::Source;
 use crate::meaning::question::OnAmbiguity;
@@ -41,12 +41,18 @@ pub struct Shared {
     /// Tokens, input and output together
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
+    /// Money for one question, by the price table of analyst.toml
+    #[arg(long, value_name = "AMOUNT")]
+    pub max_cost: Option<f64>,
     /// Seconds for one question
     #[arg(long, value_name = "N")]
     pub max_seconds: Option<u64>,
     /// Rows of one result
     #[arg(long, value_name = "N")]
     pub max_rows: Option<u64>,
+    /// Offer a model more tools: tasks
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "TOOLS")]
+    pub allow: Vec<Allowed>,
     /// Folder for report, charts, results and evidence; .analyst/sessions/… if left out
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -124,6 +130,20 @@ impl From<Ambiguity> for OnAmbiguity {
     }
 }
 
+/// Tools that have to be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Allowed {
+    Tasks,
+}
+
+impl From<Allowed> for Allow {
+    fn from(allowed: Allowed) -> Self {
+        match allowed {
+            Allowed::Tasks => Allow::Tasks,
+        }
+    }
+}
+
 impl Shared {
     /// The configuration of flags, environment, file and defaults.
     pub fn resolve(&self, jobs: Option<usize>) -> Result<Config, Failure> {
@@ -137,9 +157,11 @@ impl Shared {
             plan_enabled: self.no_plan.then_some(false),
             max_turns: self.max_turns,
             max_tokens: self.max_tokens,
+            max_cost: self.max_cost,
             max_seconds: self.max_seconds,
             max_rows: self.max_rows,
             jobs,
+            allow: (!self.allow.is_empty()).then(|| self.allow.iter().map(|allowed| (*allowed).into()).collect()),
             out: self.out.clone(),
             ..Overrides::default()
         };

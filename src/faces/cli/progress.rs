@@ -112,6 +112,7 @@ impl Listener for Panel {
             | EventKind::Compaction { .. }
             | EventKind::Notice { .. }
             | EventKind::Artifact { .. }
+            | EventKind::Resumed { .. }
             | EventKind::RunFinished { .. } => {}
         }
     }

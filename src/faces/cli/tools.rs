@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use crate::config::Config;
 use crate::faces::cli::Failure;
+use crate::faces::cli::options::Allowed;
 use crate::jobs::answer::registry;
 use crate::session::todo::SharedPlan;
 
@@ -13,10 +15,17 @@ pub struct Args {
     /// Print names, descriptions and argument schemas as JSON
     #[arg(long)]
     json: bool,
+    /// List these tools as well: tasks
+    #[arg(long, value_enum, value_delimiter = ',')]
+    allow: Vec<Allowed>,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let tools = registry(&SharedPlan::default(), true);
+    let config = Config {
+        allow: args.allow.iter().map(|allowed| (*allowed).into()).collect(),
+        ..Config::default()
+    };
+    let tools = registry(&SharedPlan::default(), &config);
     if args.json {
         let list: Vec<_> = tools
             .iter()

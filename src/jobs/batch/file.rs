@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::Spanned;
 
+use crate::jobs::batch::TASKS_FOLDER;
 use crate::session::store::is_safe_name;
 use crate::text::Language;
 
@@ -25,6 +26,8 @@ pub struct Question {
     pub question: String,
     /// The name of a connection, a path or a URL, where it differs from the batch's.
     pub database: Option<String>,
+    /// Ids of questions whose answers it builds on: it runs after them, and sees what they found.
+    pub after: Vec<String>,
     pub options: Options,
 }
 
@@ -96,6 +99,7 @@ struct Draft {
     id: Option<String>,
     question: String,
     database: Option<String>,
+    after: Vec<String>,
     options: Options,
 }
 
@@ -110,6 +114,7 @@ fn line_drafts(text: &str) -> Vec<Draft> {
             id: None,
             question: question.to_owned(),
             database: None,
+            after: Vec::new(),
             options: Options::default(),
         })
         .collect()
@@ -131,6 +136,8 @@ struct YamlQuestion {
     question: String,
     #[serde(default)]
     database: Option<String>,
+    #[serde(default)]
+    after: Vec<String>,
     #[serde(default)]
     options: Options,
 }
@@ -189,6 +196,7 @@ fn yaml_drafts(path: &Path, text: &str) -> Result<Vec<Draft>, QuestionFileError>
                 id: item.id,
                 question,
                 database: item.database,
+                after: item.after,
                 options: item.options,
             })
         })
@@ -210,7 +218,7 @@ fn number(path: &Path, drafts: Vec<Draft>) -> Result<Vec<Question>, QuestionFile
     let mut taken: HashMap<String, usize> = HashMap::new();
     for draft in &drafts {
         let Some(id) = &draft.id else { continue };
-        if !is_safe_name(id) || id.len() > LONGEST_ID_BYTES || id.eq_ignore_ascii_case("index.md") {
+        if !is_safe_name(id) || id.len() > LONGEST_ID_BYTES || is_taken(id) {
             let problem = format!(
                 "the id `{id}` cannot name a folder; use letters, digits, `-`, `_` and `.`, at most {LONGEST_ID_BYTES} bytes"
             );
@@ -224,13 +232,15 @@ fn number(path: &Path, drafts: Vec<Draft>) -> Result<Vec<Question>, QuestionFile
         }
     }
     let mut questions = Vec::with_capacity(drafts.len());
+    let mut lines = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let id = match draft.id {
             Some(id) => id,
             None => {
                 let base = made_id(&draft.question);
                 let tries = std::iter::once(base.clone()).chain((2..).map(|n: usize| format!("{base}-{n}")));
-                let free = tries.into_iter().find(|id| !taken.contains_key(id)).unwrap_or(base);
+                let is_free = |id: &String| !taken.contains_key(id) && !is_taken(id);
+                let free = tries.into_iter().find(is_free).unwrap_or(base);
                 taken.insert(free.clone(), draft.line);
                 free
             }
@@ -239,10 +249,83 @@ fn number(path: &Path, drafts: Vec<Draft>) -> Result<Vec<Question>, QuestionFile
             id,
             question: draft.question,
             database: draft.database,
+            after: draft.after,
             options: draft.options,
         });
+        lines.push(draft.line);
     }
+    check_order(&questions).map_err(|(at, problem)| invalid(lines.get(at).copied().unwrap_or(1), problem))?;
     Ok(questions)
+}
+
+/// Names that a batch's folder has for itself.
+fn is_taken(id: &str) -> bool {
+    let own = ["index.md", "index.html", "results.jsonl", TASKS_FOLDER];
+    own.iter().any(|name| name.eq_ignore_ascii_case(id))
+}
+
+/// Can the questions be run in some order? The error names the question at fault by its place.
+fn check_order(questions: &[Question]) -> Result<(), (usize, String)> {
+    let places: HashMap<&str, usize> = questions
+        .iter()
+        .enumerate()
+        .map(|(at, q)| (q.id.as_str(), at))
+        .collect();
+    let mut waits_for: Vec<Vec<usize>> = Vec::with_capacity(questions.len());
+    for (at, question) in questions.iter().enumerate() {
+        let mut blockers = Vec::new();
+        for id in &question.after {
+            match places.get(id.as_str()) {
+                Some(blocker) if *blocker == at => {
+                    return Err((at, format!("`{id}` cannot come after itself")));
+                }
+                Some(blocker) => blockers.push(*blocker),
+                None => return Err((at, format!("`after` names `{id}`, and no question has this id"))),
+            }
+        }
+        waits_for.push(blockers);
+    }
+    let Some(circle) = circle(&waits_for) else {
+        return Ok(());
+    };
+    let ids: Vec<&str> = circle
+        .iter()
+        .filter_map(|at| Some(questions.get(*at)?.id.as_str()))
+        .collect();
+    let first = circle.iter().min().copied().unwrap_or_default();
+    Err((first, format!("`after` leads in a circle: {}", ids.join(" after "))))
+}
+
+/// A way from a place back to itself along what waits for what, where there is one.
+fn circle(waits_for: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); waits_for.len()];
+    let mut open: Vec<usize> = waits_for.iter().map(Vec::len).collect();
+    for (at, blockers) in waits_for.iter().enumerate() {
+        for blocker in blockers {
+            waiting.get_mut(*blocker)?.push(at);
+        }
+    }
+    let mut free: Vec<usize> = (0..open.len()).filter(|at| open.get(*at) == Some(&0)).collect();
+    while let Some(done) = free.pop() {
+        for at in waiting.get(done).into_iter().flatten() {
+            let left = open.get_mut(*at)?;
+            *left -= 1;
+            if *left == 0 {
+                free.push(*at);
+            }
+        }
+    }
+    // What could not be freed waits for something that could not be freed either, so this way never ends.
+    let is_left = |at: &usize| open.get(*at).is_some_and(|left| *left > 0);
+    let mut way = vec![(0..open.len()).find(is_left)?];
+    loop {
+        let next = *waits_for.get(*way.last()?)?.iter().find(|at| is_left(at))?;
+        let seen = way.iter().position(|at| *at == next);
+        way.push(next);
+        if let Some(seen) = seen {
+            return Some(way.split_off(seen));
+        }
+    }
 }
 
 /// A folder's name out of a question: its letters and digits, lowercase, with hyphens between.
@@ -353,6 +436,26 @@ mod tests {
         "…/q.yaml:1: version 3 is not known; this program reads version 1"
     )]
     #[case("q.yaml", "- question: A\n  options: {as_of: May}\n", "…/q.yaml:2: ")]
+    #[case(
+        "q.yaml",
+        "- question: A\n- {question: B, id: b, after: [c]}\n",
+        "…/q.yaml:2: `after` names `c`, and no question has this id"
+    )]
+    #[case(
+        "q.yaml",
+        "- {question: B, id: b, after: [b]}\n",
+        "…/q.yaml:1: `b` cannot come after itself"
+    )]
+    #[case(
+        "q.yaml",
+        "- question: A\n- {question: B, id: b, after: [c]}\n- {question: C, id: c, after: [a, b]}\n",
+        "…/q.yaml:2: `after` leads in a circle: b after c after b"
+    )]
+    #[case(
+        "q.yaml",
+        "- {question: B, id: Tasks}\n",
+        "…/q.yaml:1: the id `Tasks` cannot name a folder"
+    )]
     fn a_mistake_is_told_with_line_and_value(#[case] name: &str, #[case] text: &str, #[case] message: &str) {
         let error = from(name, text).unwrap_err();
         assert!(error.starts_with(message), "{error}");

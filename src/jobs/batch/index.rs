@@ -13,6 +13,8 @@ use crate::text::Language;
 const VERSION: u32 = 1;
 /// A headline is one line of a table.
 const LONGEST_HEADLINE: usize = 160;
+/// The page of the index, with places in braces.
+const PAGE: &str = include_str!("index.html");
 
 /// One question and what became of it; a line of `results.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +25,9 @@ pub struct Row {
     pub database: Option<String>,
     pub outcome: Outcome,
     pub headline: String,
+    /// The whole answer, without citations.
+    #[serde(default)]
+    pub text: String,
     /// The result that answers the question, where one does.
     pub answer: Option<String>,
     pub elapsed_ms: u64,
@@ -35,11 +40,18 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(question: Question, ran: Result<Ran, String>, has_report: bool, elapsed: Duration) -> Self {
+    /// The row of a question that waited in vain for `before`.
+    pub(super) fn not_run(question: &Question, before: &str) -> Self {
+        let problem = format!("not run, since `{before}`, which it comes after, failed");
+        Self::new(question, Err(problem), false, Duration::ZERO)
+    }
+
+    pub(super) fn new(question: &Question, ran: Result<Ran, String>, has_report: bool, elapsed: Duration) -> Self {
         let error = ran.as_ref().err().cloned();
         let ran = ran.unwrap_or_else(|problem| Ran {
             outcome: Outcome::Failed,
             headline: headline(&problem),
+            text: String::new(),
             usage: Usage::default(),
             cost: None,
             answer: None,
@@ -47,11 +59,12 @@ impl Row {
         Self {
             v: VERSION,
             report: has_report.then(|| format!("{}/report.md", question.id)),
-            id: question.id,
-            question: question.question,
-            database: question.database,
+            id: question.id.clone(),
+            question: question.question.clone(),
+            database: question.database.clone(),
             outcome: ran.outcome,
             headline: ran.headline,
+            text: without_citations(&ran.text),
             answer: ran.answer,
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             usage: ran.usage,
@@ -168,9 +181,8 @@ const ALL_OUTCOMES: [Outcome; 6] = [
     Outcome::Interrupted,
 ];
 
-/// `index.md`: how many ended how, then a table with a row a question.
-pub(super) fn markdown(summary: &Summary, language: Language) -> String {
-    let words = words(language);
+/// How many questions ended how, in how much time, for how many tokens.
+fn counts(summary: &Summary, language: Language) -> String {
     let mut counts: Vec<String> = ALL_OUTCOMES
         .iter()
         .map(|outcome| (summary.rows.iter().filter(|r| r.outcome == *outcome).count(), *outcome))
@@ -179,17 +191,21 @@ pub(super) fn markdown(summary: &Summary, language: Language) -> String {
         .collect();
     let missing = summary.total.saturating_sub(summary.rows.len());
     if missing > 0 {
-        counts.push(format!("{missing} {}", words.none_begun));
+        counts.push(format!("{missing} {}", words(language).none_begun));
     }
     let tokens: u64 = summary.rows.iter().map(|r| r.usage.total()).sum();
-    let mut text = format!("# {}\n\n", words.title);
-    let _ = writeln!(
-        text,
+    format!(
         "{}: {} · {} · {tokens} tokens",
         summary.total,
         counts.join(", "),
         time(summary.elapsed)
-    );
+    )
+}
+
+/// `index.md`: how many ended how, then a table with a row a question.
+pub(super) fn markdown(summary: &Summary, language: Language) -> String {
+    let words = words(language);
+    let mut text = format!("# {}\n\n{}\n", words.title, counts(summary, language));
     let cost: f64 = summary.rows.iter().filter_map(|r| r.cost).sum();
     if cost > 0.0 {
         let _ = writeln!(text, "\n{} {cost:.4}", words.cost);
@@ -212,6 +228,60 @@ pub(super) fn markdown(summary: &Summary, language: Language) -> String {
         );
     }
     text
+}
+
+/// The index as a page that stands alone.
+pub(super) fn html(summary: &Summary, language: Language) -> String {
+    let words = words(language);
+    let columns: Vec<&str> = words
+        .columns
+        .split('|')
+        .map(str::trim)
+        .filter(|c| !c.is_empty())
+        .collect();
+    let heads: String = columns
+        .iter()
+        .map(|column| format!("<th>{}</th>", escape(column)))
+        .collect();
+    let rows: String = summary
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| html_row(at + 1, row, language))
+        .collect();
+    PAGE.replace("{language}", language.pick("en", "zh"))
+        .replace("{title}", &escape(words.title))
+        .replace("{counts}", &escape(&counts(summary, language)))
+        .replace("{heads}", &heads)
+        .replace("{rows}", &rows)
+}
+
+fn html_row(number: usize, row: &Row, language: Language) -> String {
+    let question = escape(&row.question);
+    let linked = match &row.report {
+        Some(report) => format!("<a href=\"{}\">{question}</a>", escape(&link(report))),
+        None => question,
+    };
+    format!(
+        "<tr class=\"{}\"><td>{number}</td><td>{linked}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        row.outcome.as_str(),
+        outcome_word(row.outcome, language),
+        escape(&row.headline),
+        time(Duration::from_millis(row.elapsed_ms)),
+        row.usage.total()
+    )
+}
+
+/// A path as an address: letters beyond ASCII and spaces are fine, what ends a path is not.
+fn link(path: &str) -> String {
+    path.replace('%', "%25").replace('#', "%23").replace('?', "%3F")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn time(elapsed: Duration) -> String {

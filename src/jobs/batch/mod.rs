@@ -2,33 +2,58 @@
 //!
 //! Knows nothing of models or screens: whoever starts a batch hands in a [`Runner`] that answers one question.
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use futures_util::stream::{self, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::session::event::{Outcome, Usage};
 use crate::session::store::{self, StoreError};
+use crate::session::tasks::TaskError;
 use crate::text::Language;
 
+mod board;
 mod file;
 mod index;
+mod ledger;
 
 pub use file::{Options, Question, QuestionFileError, read};
 pub use index::{Row, headline};
 
+use board::Board;
+use ledger::Ledger;
+
+/// A line a question, for programs.
+const RESULTS: &str = "results.jsonl";
+
+/// The folder inside a batch's own that holds its tasks.
+const TASKS_FOLDER: &str = "tasks";
+
 /// Answers one question of a batch.
 #[async_trait]
 pub trait Runner: Send + Sync {
-    /// Answers `question` and leaves its report in `folder`, which is made by whoever writes there first.
+    /// Answers `question` and leaves its report in `folder`, which is there. A run that was cut short there goes on.
     ///
+    /// `before`: what the questions found that this one comes after.
     /// An error is for what kept the question from being run at all; it is shown as the question's headline.
-    async fn run(&self, question: &Question, folder: &Path, cancel: &CancellationToken) -> Result<Ran, String>;
+    async fn run(
+        &self,
+        question: &Question,
+        before: &[Found],
+        folder: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, String>;
+}
+
+/// What an earlier question of the batch found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub question: String,
+    /// Its whole answer, without citations.
+    pub answer: String,
 }
 
 /// What became of one question.
@@ -37,6 +62,8 @@ pub struct Ran {
     pub outcome: Outcome,
     /// The finding in one line; [`headline`] takes it out of an answer.
     pub headline: String,
+    /// The whole answer, for questions that come after.
+    pub text: String,
     pub usage: Usage,
     /// In the price table's currency.
     pub cost: Option<f64>,
@@ -45,10 +72,14 @@ pub struct Ran {
 }
 
 /// How a batch is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Questions at the same time, at least 1.
     pub jobs: usize,
+    /// How often a question that failed is tried again.
+    pub retries: u32,
+    /// What all answers depend on beside their questions; where it changes, all are done again.
+    pub about: String,
     /// The language of the index.
     pub language: Language,
 }
@@ -69,6 +100,8 @@ pub enum BatchError {
     Write { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Tasks(#[from] TaskError),
 }
 
 /// What a batch came to.
@@ -94,8 +127,10 @@ impl Summary {
 
 /// Runs `questions`, up to `settings.jobs` at a time, each into `out/<id>/`.
 ///
-/// `results.jsonl` gets a line as each question ends, and is put into the order of the file at the end, when `index.md`
-/// is written. A question that fails, or whose runner panics, stops none of the others.
+/// Each question is a task in `out/tasks`, so that a batch that was stopped goes on when it is started again, and several
+/// processes may work on the same folder. `results.jsonl` gets a line as each question ends, and is put into the order of
+/// the file at the end, when the indexes are written. A question that fails, or whose runner panics, stops none of the
+/// others.
 pub async fn run(
     questions: Vec<Question>,
     runner: Arc<dyn Runner>,
@@ -109,73 +144,29 @@ pub async fn run(
         path: out.to_owned(),
         source,
     })?;
-    let results = out.join("results.jsonl");
-    let failed = |source| BatchError::Write {
-        path: results.clone(),
-        source,
-    };
-    let mut lines = File::create(&results).map_err(failed)?;
-    let total = questions.len();
-    let work = questions.into_iter().enumerate().map(|(place, question)| {
-        let (runner, folder, cancel) = (runner.clone(), out.join(&question.id), cancel.clone());
-        async move {
-            if cancel.is_cancelled() {
-                return None;
-            }
-            tell(Progress::Started { question: &question });
-            Some((place, run_one(question, runner, folder, cancel).await))
-        }
-    });
-    let mut finished = stream::iter(work).buffer_unordered(settings.jobs.max(1));
-    let mut rows: Vec<(usize, Row)> = Vec::with_capacity(total);
-    while let Some(ended) = finished.next().await {
-        let Some((place, row)) = ended else { continue };
-        lines
-            .write_all(index::line(&row).as_bytes())
-            .and_then(|()| lines.flush())
-            .map_err(failed)?;
-        tell(Progress::Finished {
-            row: &row,
-            done: rows.len() + 1,
-            total,
-        });
-        rows.push((place, row));
-    }
-    rows.sort_by_key(|(place, _)| *place);
-    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+    let ledger = Ledger::open(out, &questions, &settings.about, settings.retries)?;
+    let board = Board::new(questions, ledger, runner, out, cancel.clone());
+    board.work(settings.jobs.max(1), tell).await?;
+    let rows = board.rows()?;
     let summary = Summary {
         rows,
-        total,
+        total: board.total(),
         interrupted: cancel.is_cancelled(),
         elapsed: began.elapsed(),
     };
     store::write_durably(
-        &results,
+        &out.join(RESULTS),
         summary.rows.iter().map(index::line).collect::<String>().as_bytes(),
     )?;
     store::write_durably(
         &out.join("index.md"),
         index::markdown(&summary, settings.language).as_bytes(),
     )?;
+    store::write_durably(
+        &out.join("index.html"),
+        index::html(&summary, settings.language).as_bytes(),
+    )?;
     Ok(summary)
-}
-
-/// Runs one question as a task of its own, so that a panic becomes a row like any other failure.
-async fn run_one(question: Question, runner: Arc<dyn Runner>, folder: PathBuf, cancel: CancellationToken) -> Row {
-    let began = Instant::now();
-    let asked = question.clone();
-    let task = tokio::spawn(async move {
-        let ran = runner.run(&question, &folder, &cancel).await;
-        (ran, folder.join("report.md").is_file())
-    });
-    let (ran, has_report) = match task.await {
-        Ok(ended) => ended,
-        Err(error) => (
-            Err(format!("the run broke down, which is a fault of the program ({error})")),
-            false,
-        ),
-    };
-    Row::new(asked, ran, has_report, began.elapsed())
 }
 
 #[cfg(test)]

@@ -10,11 +10,21 @@ use super::*;
 struct Fake {
     running: AtomicUsize,
     most: AtomicUsize,
+    asked: Mutex<Vec<String>>,
+    /// The batch's own, for a question that stops it.
+    stop: CancellationToken,
 }
 
 #[async_trait]
 impl Runner for Fake {
-    async fn run(&self, question: &Question, folder: &Path, cancel: &CancellationToken) -> Result<Ran, String> {
+    async fn run(
+        &self,
+        question: &Question,
+        before: &[Found],
+        folder: &Path,
+        _cancel: &CancellationToken,
+    ) -> Result<Ran, String> {
+        self.asked.lock().unwrap().push(question.question.clone());
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -24,7 +34,7 @@ impl Runner for Fake {
             "no database" => return Err("no such file: shop.sqlite".to_owned()),
             "riddle" => Outcome::Abstained,
             "stop" => {
-                cancel.cancel();
+                self.stop.cancel();
                 Outcome::Interrupted
             }
             _ => Outcome::Answered,
@@ -39,6 +49,10 @@ impl Runner for Fake {
         Ok(Ran {
             outcome,
             headline: format!("on {}", question.question),
+            text: match before {
+                [] => "12 [q1].".to_owned(),
+                found => found.iter().map(|f| format!("{} → {}", f.question, f.answer)).collect(),
+            },
             usage,
             cost: None,
             answer: Some("q1".into()),
@@ -53,28 +67,27 @@ fn questions(texts: &[&str]) -> Vec<Question> {
     read(&path).unwrap()
 }
 
-const SETTINGS: Settings = Settings {
-    jobs: 2,
-    language: Language::English,
-};
+fn settings(jobs: usize) -> Settings {
+    Settings {
+        jobs,
+        retries: 0,
+        about: String::new(),
+        language: Language::English,
+    }
+}
 
 async fn ran(texts: &[&str], out: &Path, settings: Settings) -> Summary {
-    run(
-        questions(texts),
-        Arc::new(Fake::default()),
-        out,
-        settings,
-        &CancellationToken::new(),
-        &|_| {},
-    )
-    .await
-    .unwrap()
+    let runner = Fake::default();
+    let stop = runner.stop.clone();
+    run(questions(texts), Arc::new(runner), out, settings, &stop, &|_| {})
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
 async fn no_question_stops_the_others() {
     let out = tempfile::tempdir().unwrap();
-    let summary = ran(&["a", "panic", "no database", "riddle", "b|c"], out.path(), SETTINGS).await;
+    let summary = ran(&["a", "panic", "no database", "riddle", "b|c"], out.path(), settings(2)).await;
     let outcomes: Vec<_> = summary.rows.iter().map(|r| (r.id.as_str(), r.outcome)).collect();
     assert_eq!(
         outcomes,
@@ -105,7 +118,7 @@ async fn no_question_stops_the_others() {
 #[tokio::test]
 async fn results_are_lines_in_the_order_of_the_file() {
     let out = tempfile::tempdir().unwrap();
-    let summary = ran(&["a", "b", "c"], out.path(), SETTINGS).await;
+    let summary = ran(&["a", "b", "c"], out.path(), settings(2)).await;
     let text = fs::read_to_string(out.path().join("results.jsonl")).unwrap();
     let rows: Vec<Row> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(rows, summary.rows);
@@ -122,7 +135,7 @@ async fn as_many_run_at_once_as_are_asked_for() {
     for jobs in [1, 3] {
         let out = tempfile::tempdir().unwrap();
         let runner = Arc::new(Fake::default());
-        let settings = Settings { jobs, ..SETTINGS };
+        let settings = settings(jobs);
         let all = questions(&["a", "b", "c", "d", "e", "f"]);
         run(
             all,
@@ -142,8 +155,8 @@ async fn as_many_run_at_once_as_are_asked_for() {
 async fn an_interrupted_batch_begins_nothing_more_and_writes_its_index() {
     let out = tempfile::tempdir().unwrap();
     let settings = Settings {
-        jobs: 1,
         language: Language::Chinese,
+        ..settings(1)
     };
     let summary = ran(&["a", "stop", "b", "c"], out.path(), settings).await;
     assert_eq!((summary.rows.len(), summary.exit_code()), (2, 130));
@@ -164,7 +177,7 @@ async fn progress_is_told_as_it_happens() {
             Progress::Finished { row, done, total } => format!("end {} {done}/{total}", row.id),
         });
     };
-    let settings = Settings { jobs: 1, ..SETTINGS };
+    let settings = settings(1);
     let runner = Arc::new(Fake::default());
     run(
         questions(&["a", "b"]),
@@ -189,7 +202,7 @@ async fn a_folder_that_cannot_be_made_is_named() {
         questions(&["a"]),
         runner,
         &file.join("out"),
-        SETTINGS,
+        settings(2),
         &CancellationToken::new(),
         &|_| {},
     )
@@ -199,4 +212,40 @@ async fn a_folder_that_cannot_be_made_is_named() {
         text.starts_with("cannot create the folder ") && text.ends_with("choose another place with --out DIR"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again_and_what_comes_after_it_says_why_it_was_not_run() {
+    let out = tempfile::tempdir().unwrap();
+    let mut all = questions(&["no database", "a", "b", "c"]);
+    all[1].after = vec!["no-database".into()];
+    all[3].after = vec!["b".into()];
+    let runner = Arc::new(Fake::default());
+    let settings = Settings {
+        retries: 2,
+        ..settings(1)
+    };
+    let summary = run(
+        all,
+        runner.clone(),
+        out.path(),
+        settings,
+        &CancellationToken::new(),
+        &|_| {},
+    )
+    .await
+    .unwrap();
+    let asked = runner.asked.lock().unwrap().clone();
+    assert_eq!(asked.iter().filter(|question| *question == "no database").count(), 3);
+    assert!(!asked.contains(&"a".to_owned()));
+    let row = |at: usize| (summary.rows[at].outcome, summary.rows[at].headline.as_str());
+    assert_eq!(
+        row(1),
+        (
+            Outcome::Failed,
+            "not run, since `no-database`, which it comes after, failed"
+        )
+    );
+    // The one after another sees its answer, without its citations.
+    assert_eq!(summary.rows[3].text, "b → 12.");
 }

@@ -49,6 +49,7 @@ impl Agent {
             config: &config,
             skills: Arc::clone(&self.skills),
             today: settings.today,
+            before: Vec::new(),
             session: &session,
             listeners: Vec::new(),
             cancel: cancel.clone(),
