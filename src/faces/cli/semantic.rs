@@ -17,8 +17,6 @@ use crate::session::store::write_whole;
 pub struct Args {
     #[command(subcommand)]
     command: Command,
-    #[command(flatten)]
-    shared: Shared,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -31,11 +29,15 @@ enum Command {
         /// Replace a file that is there already
         #[arg(long)]
         force: bool,
+        #[command(flatten)]
+        shared: Shared,
     },
     /// List what of a model does not fit its database
     Check {
         /// Apache Ossie, dbt (a file or the project's folder), Snowflake, or a glossary.md
-        model: PathBuf,
+        file: PathBuf,
+        #[command(flatten)]
+        shared: Shared,
     },
     /// Write another tool's model as Apache Ossie
     Convert {
@@ -45,9 +47,9 @@ enum Command {
 }
 
 pub async fn run(args: Args) -> Result<ExitCode, Failure> {
-    let config = args.shared.resolve(None)?;
     match &args.command {
-        Command::Init { output, force } => {
+        Command::Init { output, force, shared } => {
+            let config = shared.resolve(None)?;
             let source = match source(&config) {
                 Source::Given { url, access, .. } => Source::Given {
                     url,
@@ -59,7 +61,8 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
             let database = Database::open(&source, &interrupt()).await?;
             init(&database, output.as_deref(), *force)
         }
-        Command::Check { model } => {
+        Command::Check { file, shared } => {
+            let config = shared.resolve(None)?;
             let source = match source(&config) {
                 Source::Given { url, access, .. } => Source::Given {
                     url,
@@ -69,7 +72,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
                 Source::Sample => Source::Sample,
             };
             let database = Database::open(&source, &interrupt()).await?;
-            check(model, &database)
+            check(file, &database)
         }
         Command::Convert { model } => {
             let failed = |error: semantic::SemanticError| Failure::failed(format!("{}: {error}", model.display()));
