@@ -79,7 +79,7 @@ impl Ledger {
         for (question, print) in questions.iter().zip(&prints) {
             let Some(task) = known.get(&question.id) else { continue };
             ledger.ids.push(task.id);
-            let is_same = task.extra.get(FINGERPRINT).and_then(Value::as_str) == Some(&print);
+            let is_same = task.extra.get(FINGERPRINT).and_then(Value::as_str) == Some(print);
             if is_same && task.status != TaskStatus::Failed {
                 continue;
             }
