@@ -8,6 +8,8 @@ use super::*;
 /// Answers, fails, panics or abstains by what the question says, and counts how many run at once.
 #[derive(Default)]
 struct Fake {
+    /// As many as must run before any of them goes on.
+    together: Option<tokio::sync::Barrier>,
     running: AtomicUsize,
     most: AtomicUsize,
     asked: Mutex<Vec<String>>,
@@ -27,7 +29,11 @@ impl Runner for Fake {
         self.asked.lock().unwrap().push(question.question.clone());
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        match &self.together {
+            // Nobody goes on before so many run; a wait that is never met ends, and the count tells.
+            Some(together) => drop(tokio::time::timeout(Duration::from_secs(20), together.wait()).await),
+            None => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
         self.running.fetch_sub(1, Ordering::SeqCst);
         let outcome = match question.question.as_str() {
             "panic" => panic!("a fault"),
@@ -134,7 +140,10 @@ async fn results_are_lines_in_the_order_of_the_file() {
 async fn as_many_run_at_once_as_are_asked_for() {
     for jobs in [1, 3] {
         let out = tempfile::tempdir().unwrap();
-        let runner = Arc::new(Fake::default());
+        let runner = Arc::new(Fake {
+            together: Some(tokio::sync::Barrier::new(jobs)),
+            ..Fake::default()
+        });
         let settings = settings(jobs);
         let all = questions(&["a", "b", "c", "d", "e", "f"]);
         run(
@@ -243,7 +252,7 @@ async fn what_failed_is_tried_again_and_what_comes_after_it_says_why_it_was_not_
         row(1),
         (
             Outcome::Failed,
-            "not run, since `no-database`, which it comes after, failed"
+            "not run, since no-database, which it comes after, failed"
         )
     );
     // The one after another sees its answer, without its citations.
