@@ -142,7 +142,8 @@ impl SqlExecute {
         let run = Arc::new(QueryRun {
             title: args.title.unwrap_or_default(),
             lints: checked.lints().to_vec(),
-            accepted: args.accept_lints,
+            // What was accepted and is not there needed no acceptance.
+            accepted: errors(&checked).map(|lint| lint.code.clone()).collect(),
             result,
         });
         at.remember_run(Arc::clone(&run));
@@ -158,13 +159,13 @@ fn kept(at: &Workbench, id: &str, checked: &CheckedSql) -> Option<(ResultSet, Pa
     (result.sql == checked.text()).then_some((result, path))
 }
 
+fn errors(checked: &CheckedSql) -> impl Iterator<Item = &Lint> {
+    checked.lints().iter().filter(|lint| lint.level == LintLevel::Error)
+}
+
 /// An error-level lint comes back once with its explanation; naming its code runs the statement all the same.
 fn send_back_errors(checked: &CheckedSql, accepted: &[String]) -> Result<(), ToolError> {
-    let errors: Vec<&Lint> = checked
-        .lints()
-        .iter()
-        .filter(|lint| lint.level == LintLevel::Error && !accepted.contains(&lint.code))
-        .collect();
+    let errors: Vec<&Lint> = errors(checked).filter(|lint| !accepted.contains(&lint.code)).collect();
     if errors.is_empty() {
         return Ok(());
     }
@@ -285,4 +286,57 @@ fn totals(result: &ResultSet) -> Map<String, Value> {
             Some((column.name().to_string(), cell))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::workbench::testing::workbench;
+
+    /// A header with two lines and two payments: joined, each line counts twice.
+    const SHOP: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY);
+        CREATE TABLE lines (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders(id), amount INTEGER NOT NULL);
+        CREATE TABLE payments (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders(id), paid INTEGER NOT NULL);
+        INSERT INTO orders VALUES (1);
+        INSERT INTO lines VALUES (1, 1, 10), (2, 1, 20);
+        INSERT INTO payments VALUES (1, 1, 15), (2, 1, 15);";
+
+    async fn execute(bench: &Workbench, sql: &str, accept: &[&str]) -> Result<Reply, ToolError> {
+        let call = Call {
+            call_id: "a".to_owned(),
+            arguments: json!({"sql": sql, "accept_lints": accept}),
+            artifact_id: Some("q1".to_owned()),
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        SqlExecute.call(call, bench).await
+    }
+
+    #[tokio::test]
+    async fn only_lints_that_are_there_are_run_in_spite_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = workbench(folder.path(), SHOP);
+        execute(
+            &bench,
+            "SELECT SUM(amount) FROM lines",
+            &["fan-out", "integer-division"],
+        )
+        .await
+        .unwrap();
+        assert_eq!(bench.runs()[0].accepted, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn an_error_level_lint_comes_back_once_and_is_kept_with_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = workbench(folder.path(), SHOP);
+        let fans_out = "SELECT SUM(l.amount) FROM lines l JOIN payments p ON p.order_id = l.order_id";
+        let refused = execute(&bench, fans_out, &[]).await.unwrap_err();
+        assert!(refused.to_string().contains("accept_lints: [\"fan-out\"]"), "{refused}");
+        execute(&bench, fans_out, &["fan-out", "integer-division"])
+            .await
+            .unwrap();
+        assert_eq!(bench.runs()[0].accepted, ["fan-out"]);
+    }
 }
