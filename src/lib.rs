@@ -2,7 +2,7 @@
 //!
 //! Rooms, from the roof down; each may use those below it, never those above:
 //! [`faces`], [`jobs`], [`agent`], [`builtin`], [`tools`], [`model`], [`session`], [`insight`], [`meaning`],
-//! [`warehouse`], [`demo`], [`skill`] and [`config`], [`text`] and [`time`].
+//! [`warehouse`], [`demo`], [`skill`] and [`config`], [`text`] and [`time`], [`whole_file`].
 
 pub mod agent;
 pub mod builtin;
@@ -19,3 +19,4 @@ pub mod text;
 pub mod time;
 pub mod tools;
 pub mod warehouse;
+pub mod whole_file;

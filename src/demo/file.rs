@@ -1,9 +1,8 @@
 //! Rows into one SQLite file, whole or not at all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, ToSql, params};
-use tempfile::TempPath;
 
 use super::aftermath::{payments, returns, targets};
 use super::customers::{Customer, customers};
@@ -11,6 +10,7 @@ use super::goods::{LINES, Product, products};
 use super::people::{EMPLOYEES, OFFICES};
 use super::trade::{Market, Order, orders};
 use super::{Cents, DemoError, Existing, VERSION};
+use crate::whole_file::{self, Readers};
 
 /// "ANLY" in SQLite's header says whose file this is.
 pub const APPLICATION_ID: u32 = 0x414E_4C59;
@@ -29,7 +29,10 @@ pub fn write(path: &Path, existing: Existing) -> Result<(), DemoError> {
         return Err(DemoError::Exists { path: wanted() });
     }
     let place = |source| DemoError::Place { path: wanted(), source };
-    let unfinished = unfinished_beside(path).map_err(place)?;
+    // It holds no secret.
+    let unfinished = whole_file::beside(path, Readers::AsUsual)
+        .map_err(place)?
+        .into_temp_path();
     fill(&unfinished).map_err(|source| DemoError::Fill { path: wanted(), source })?;
     match existing {
         Existing::Replace => unfinished.persist(path).map_err(|e| place(e.error)),
@@ -38,23 +41,6 @@ pub fn write(path: &Path, existing: Existing) -> Result<(), DemoError> {
             _ => place(e.error),
         }),
     }
-}
-
-/// An empty file in the same folder, so that the rename stays on one file system; removed if it is dropped.
-fn unfinished_beside(path: &Path) -> std::io::Result<TempPath> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".analyst-demo-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The user's umask decides who else may read it, as for any other file; it holds no secret.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    Ok(builder.tempfile_in(folder)?.into_temp_path())
 }
 
 fn fill(path: &Path) -> rusqlite::Result<()> {

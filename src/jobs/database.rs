@@ -109,19 +109,20 @@ pub(super) struct Connected {
 
 /// Connects to `source`; nothing is read yet.
 pub(super) async fn connect(source: &Source) -> Result<Connected, DatabaseError> {
-    let (target, semantic, name) = match source {
+    let (target, access, semantic, name) = match source {
         Source::Sample => {
             let path = tokio::task::spawn_blocking(demo::cached)
                 .await
                 .map_err(|error| EngineError::Interrupted(error.to_string()))??;
             let name = Some(demo::DATABASE_NAME.to_owned());
-            (Target::Sqlite(path), Some(Semantics::Sample), name)
+            (Target::Sqlite(path), Access::default(), Some(Semantics::Sample), name)
         }
-        Source::Given { url, semantic, .. } => (Target::parse(url)?, semantic.clone().map(Semantics::File), None),
-    };
-    let access = match source {
-        Source::Sample => Access::default(),
-        Source::Given { access, .. } => Access::clone(access),
+        Source::Given { url, semantic, access } => (
+            Target::parse(url)?,
+            Access::clone(access),
+            semantic.clone().map(Semantics::File),
+            None,
+        ),
     };
     Ok(Connected {
         engine: Engine::connect_with(&target, &access, CatalogCache::of_user().as_ref()).await?,

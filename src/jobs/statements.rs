@@ -29,7 +29,8 @@ pub struct Statements {
 }
 
 impl Statements {
-    /// Opens `source` and reads its catalog, with the keys that its semantic model states. A database without tables is no error here: `SELECT 1` runs on it.
+    /// Opens `source` and reads its catalog, with the keys that its semantic model states. A database without tables is
+    /// no error here: `SELECT 1` runs on it.
     pub async fn open(source: &Source) -> Result<Self, DatabaseError> {
         let connected = connect(source).await?;
         let Known {

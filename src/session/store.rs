@@ -5,14 +5,13 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::whole_file::{self, Readers};
+
 /// How many times a fresh id is tried; two sessions in one second with the same four digits are rare enough.
 const ID_ATTEMPTS: usize = 16;
 
 /// A session's events; a folder with such a file is a session.
 const TIMELINE: &str = "timeline.jsonl";
-
-/// How a file's name begins until it is whole.
-pub(super) const ASIDE: &str = ".writing-";
 
 /// Stands for the newest session's id.
 const LAST: &str = "last";
@@ -277,44 +276,24 @@ fn write(path: &Path, bytes: &[u8], keep: impl FnOnce(&File) -> io::Result<()>) 
         path: path.to_owned(),
         source,
     };
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new()
-        .prefix(ASIDE)
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    file.write_all(bytes)
-        .and_then(|()| keep(file.as_file()))
-        .map_err(failed)?;
-    readable_by_others(file.as_file()).map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(())
+    whole_file::replace(path, Readers::AsUsual, |file| {
+        file.write_all(bytes).and_then(|()| keep(file))
+    })
+    .map_err(failed)
 }
 
 /// Takes away files that a killed process was still writing. The caller holds the folder's lock.
 fn sweep(folder: &Path) {
-    let is_result = |name: &str| name.ends_with(".tmp") && (name.contains(".parquet.") || name.contains(".sql."));
-    let is_left_over = |name: &str| name.starts_with(ASIDE) || is_result(name);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(is_left_over) {
+        if entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(whole_file::ASIDE))
+        {
             // One that cannot be removed harms nobody.
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-/// Temp files are private to their owner; a report is a file like any other.
-#[cfg(unix)]
-pub(super) fn readable_by_others(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-pub(super) fn readable_by_others(_file: &File) -> io::Result<()> {
-    Ok(())
 }
 
 fn create_folder(path: &Path) -> Result<(), StoreError> {

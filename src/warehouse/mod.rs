@@ -7,7 +7,6 @@ pub mod engine;
 pub mod fetch;
 pub mod profile;
 pub mod sql;
-mod whole_file;
 
 /// The SQL that a database speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -46,32 +46,27 @@ enum Command {
     },
 }
 
+/// The database of the options, whatever model the configuration has for it.
+async fn open(shared: &Shared) -> Result<Database, Failure> {
+    let source = match source(&shared.resolve(None)?) {
+        Source::Given { url, access, .. } => Source::Given {
+            url,
+            semantic: None,
+            access,
+        },
+        Source::Sample => Source::Sample,
+    };
+    Ok(Database::open(&source, &interrupt()).await?)
+}
+
 pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::Init { output, force, shared } => {
-            let config = shared.resolve(None)?;
-            let source = match source(&config) {
-                Source::Given { url, access, .. } => Source::Given {
-                    url,
-                    semantic: None,
-                    access,
-                },
-                Source::Sample => Source::Sample,
-            };
-            let database = Database::open(&source, &interrupt()).await?;
+            let database = open(shared).await?;
             init(&database, output.as_deref(), *force)
         }
         Command::Check { file, shared } => {
-            let config = shared.resolve(None)?;
-            let source = match source(&config) {
-                Source::Given { url, access, .. } => Source::Given {
-                    url,
-                    semantic: None,
-                    access,
-                },
-                Source::Sample => Source::Sample,
-            };
-            let database = Database::open(&source, &interrupt()).await?;
+            let database = open(shared).await?;
             check(file, &database)
         }
         Command::Convert { model } => {

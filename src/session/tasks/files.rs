@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::session::store::{ASIDE, StoreError, readable_by_others, write_durably};
+use crate::session::store::{StoreError, write_durably};
 use crate::session::tasks::{TASK_VERSION, Task, TaskError, TaskId};
+use crate::whole_file::{self, Readers};
 
 /// Whoever holds its lock may write. It stays there, since taking it away would let two processes hold two locks.
 const LOCK: &str = ".lock";
@@ -176,13 +177,9 @@ impl Held<'_> {
             path: path.clone(),
             source,
         };
-        let mut file = tempfile::Builder::new()
-            .prefix(ASIDE)
-            .tempfile_in(self.folder)
-            .map_err(failed)?;
+        let mut file = whole_file::beside(&path, Readers::AsUsual).map_err(failed)?;
         file.write_all(&bytes(task))
             .and_then(|()| file.as_file().sync_all())
-            .and_then(|()| readable_by_others(file.as_file()))
             .map_err(failed)?;
         file.persist_noclobber(&path).map_err(|error| failed(error.error))?;
         Ok(())

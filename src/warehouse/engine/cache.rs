@@ -13,7 +13,7 @@ use crate::config::{Access, cache_folders};
 use crate::warehouse::catalog::Catalog;
 use crate::warehouse::catalog::search::SearchIndex;
 use crate::warehouse::catalog::values::ValueIndex;
-use crate::warehouse::whole_file;
+use crate::whole_file::{self, Readers};
 
 /// Counts up when the files, or what introspection finds, change.
 const VERSION: u32 = 1;
@@ -174,7 +174,7 @@ impl Place {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    whole_file::replace(path, true, |file| std::io::Write::write_all(file, bytes))
+    whole_file::replace(path, Readers::UserOnly, |file| std::io::Write::write_all(file, bytes))
 }
 
 #[cfg(test)]

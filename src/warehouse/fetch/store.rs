@@ -11,7 +11,7 @@ use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use serde::{Deserialize, Serialize};
 
 use super::{FetchError, ResultColumn, ResultSet, content_hash};
-use crate::warehouse::whole_file;
+use crate::whole_file::{self, Readers};
 
 /// The key in the Parquet file's metadata under which ours lies.
 const METADATA_KEY: &str = "analyst.result";
@@ -106,7 +106,7 @@ impl ResultSet {
 
 /// Writes `path` whole or not at all.
 fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), FetchError> {
-    whole_file::replace(path, false, write).map_err(|error| file_error("write", path, &error))
+    whole_file::replace(path, Readers::AsUsual, write).map_err(|error| file_error("write", path, &error))
 }
 
 fn file_error(action: &'static str, path: &Path, reason: &impl ToString) -> FetchError {
