@@ -1,10 +1,12 @@
 //! The loop: from a question, a model and tools to an answer.
 //!
 //! [`run::run`] is the way in. One turn is one reply of the model: without tool calls it is the answer, else
-//! [`dispatch`] runs the calls. Around the turn stand [`prompt`], [`reminder`], [`compaction`], [`budget`] and [`stall`].
+//! [`dispatch`] runs the calls. Around the turn stand [`prompt`], [`reminder`], [`compaction`], [`budget`],
+//! [`stall`] and [`at_hand`].
 
 pub mod answer;
 mod ask;
+mod at_hand;
 pub mod budget;
 pub mod compaction;
 pub mod dispatch;

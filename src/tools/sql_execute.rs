@@ -17,6 +17,8 @@ use crate::warehouse::engine::{EngineError, RunLimits};
 use crate::warehouse::fetch::{ResultColumn, ResultSet};
 use crate::warehouse::sql::{self, CheckedSql, Lint, LintLevel};
 
+pub const NAME: &str = "sql_execute";
+
 /// Rows that the model sees unless it asks for another number: enough for a ranking, little enough for its context.
 const PREVIEW_ROWS: usize = 30;
 /// The most rows that the model may ask to see.
@@ -77,7 +79,7 @@ pub struct SqlExecute;
 #[async_trait]
 impl Tool for SqlExecute {
     fn name(&self) -> &'static str {
-        "sql_execute"
+        NAME
     }
 
     fn description(&self) -> &'static str {

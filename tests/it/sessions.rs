@@ -83,6 +83,14 @@ fn a_run_that_has_ended_shows_its_report_again() {
     assert!(stdout(&output).contains("2004") && stderr(&output).contains("the run had ended (answered)"));
     let after = std::fs::read(folder.path().join(format!(".analyst/sessions/{id}/timeline.jsonl"))).unwrap();
     assert!(before == after, "showing a report changes nothing");
+
+    // A program that listens gets what it would have got: the events, and nothing else.
+    let output = run(folder.path(), &["resume", &id, "--events", "jsonl", "-q"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    assert!(stdout(&output).as_bytes() == before, "{}", stdout(&output));
+    let output = run(folder.path(), &["resume", &id, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("evidence.json"), "{}", stderr(&output));
 }
 
 /// Cuts the timeline after every event, and in the middle of one: all of them end in the same report.

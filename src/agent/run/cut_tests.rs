@@ -6,6 +6,7 @@ use super::*;
 use crate::agent::prompt::PromptParts;
 use crate::agent::testing::{Scripted, Step, calls, fails, plan, query, registry, says, stops, workbench};
 use crate::session::cut_short::{TakenUp, take_up};
+use crate::session::message::StopReason;
 use crate::session::resume::PastRun;
 use crate::session::timeline::Timeline;
 use crate::session::todo::SharedPlan;

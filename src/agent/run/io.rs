@@ -40,8 +40,9 @@ pub struct Settings {
     /// The size of the conversation, in tokens, from which it is shortened; `None`: the model has no limit.
     pub context_tokens: Option<u64>,
     pub max_output_tokens: Option<u32>,
-    /// Look the question up in the glossary before the model's first turn, so that it starts from readings with checked SQL.
-    pub look_up_first: bool,
+    /// For language models: the question is looked up in the glossary before the first turn, so that they start from readings
+    /// with checked SQL, and they are told when a result may already be the answer.
+    pub guided: bool,
 }
 
 impl Settings {
@@ -54,7 +55,7 @@ impl Settings {
             context_tokens: config.context_tokens(),
             max_output_tokens: None,
             // The built-in analyst asks in its own way.
-            look_up_first: config.model != DEFAULT_MODEL,
+            guided: config.model != DEFAULT_MODEL,
         }
     }
 }

@@ -7,12 +7,13 @@ use serde_json::json;
 
 use super::*;
 use crate::agent::prompt::PromptParts;
+use crate::agent::reminder::REMINDER;
 use crate::agent::testing::{
     Fake, Heard, Scripted, Step, call, calls, fails, made, plan, query, registry, say_and_call, says, stops, workbench,
 };
 use crate::config::Budget;
 use crate::session::event::CallStatus;
-use crate::session::message::{Arguments, Role};
+use crate::session::message::{Arguments, Role, StopReason};
 use crate::session::todo::{SharedPlan, Status};
 use crate::text::Language;
 use crate::tools::Registry;
@@ -655,4 +656,46 @@ async fn the_clock_ends_a_run_that_hangs() {
         ran.notices(),
         ["The run ended early: its 1 seconds are over (--max-seconds)."]
     );
+}
+
+#[tokio::test]
+async fn a_guided_model_is_told_of_its_result_and_asked_once_when_it_gives_up() {
+    let guided = Settings {
+        guided: true,
+        ..settings()
+    };
+    let script = vec![
+        calls(vec![query("a", "SELECT 1")]),
+        says("<!-- outcome: abstained -->\nThe same call has failed."),
+        says("<!-- answer: q1 -->\nIt is 1 [q1]."),
+    ];
+    let Ran { output, model, .. } = ran_with(script, guided).await;
+    assert_eq!(output.outcome, Outcome::Answered);
+    assert_eq!(
+        (output.answer_markdown.as_str(), output.answer_result.as_deref()),
+        ("It is 1 [q1].", Some("q1"))
+    );
+    let requests = model.requests();
+    let told = requests[1].ephemeral.as_deref().unwrap_or_default();
+    assert!(told.starts_with("q1 is there"), "{told}");
+    assert!(
+        requests[2]
+            .messages
+            .last()
+            .unwrap()
+            .text
+            .contains("You say that the question cannot be answered")
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_stands_by_giving_up_has_given_up() {
+    let script = vec![
+        calls(vec![query("a", "SELECT 1")]),
+        says("<!-- outcome: abstained -->\nThere are no salaries here."),
+        says("UNCHANGED"),
+    ];
+    let output = ran(script).await.output;
+    assert_eq!(output.outcome, Outcome::Abstained);
+    assert_eq!(output.answer_markdown, "There are no salaries here.");
 }

@@ -1,6 +1,7 @@
 //! `analyst ask`: one question, one report.
 
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -138,6 +139,25 @@ impl Shown {
             eprintln!("Report, charts and evidence: {}", answered.folder.display());
         }
         Ok(ExitCode::from(answered.outcome.exit_code()))
+    }
+
+    /// Prints a run that has ended, from the events and the report that it left.
+    pub fn show_again(&self, events: &[Event], report: &Path) -> Result<(), Failure> {
+        match (self.events, self.format) {
+            (Some(Events::Jsonl), _) => {
+                events.iter().for_each(|event| EventLines.hear(event));
+                Ok(())
+            }
+            (None, Format::Markdown) => {
+                let text = std::fs::read_to_string(report)
+                    .map_err(|error| Failure::failed(format!("cannot read {}: {error}", report.display())))?;
+                print(for_terminal(&text).trim_end())
+            }
+            (None, Format::Json) => Err(Failure::usage(format!(
+                "the run has ended, and its object is printed only once; what it found is in {}",
+                report.with_file_name("evidence.json").display()
+            ))),
+        }
     }
 }
 

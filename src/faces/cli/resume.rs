@@ -5,17 +5,13 @@ use std::sync::Arc;
 
 use crate::faces::cli::ask::{Shown, interrupt};
 use crate::faces::cli::options::{Shared, skills, source, variable};
-use crate::faces::cli::progress::print;
-use crate::faces::cli::{Failure, models};
-use crate::insight::report::for_terminal;
+use crate::faces::cli::{Failure, models, sessions};
 use crate::jobs::answer::{Job, resume};
 use crate::jobs::database::Database;
 use crate::jobs::terms::Terms;
 use crate::session::cut_short::{CutShort, TakenUp, take_up};
-use crate::session::event::Outcome;
 use crate::session::resume::PastSession;
 use crate::session::store::{self, Found, Session};
-use crate::session::timeline;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -45,7 +41,15 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let found = store::find(&config.output.home, &args.session)?;
     let session = Session::reopen(&found, id_of(&found)?)?;
     let cut = match take_up(&session.timeline()).map_err(|error| Failure::failed(error.to_string()))? {
-        TakenUp::Over { run, outcome } => return show_again(&found, run, outcome),
+        // A run that has ended is not run again: all of it is on disk.
+        TakenUp::Over { run, outcome } => {
+            if !args.quiet {
+                eprintln!("analyst: the run had ended ({})", outcome.as_str());
+            }
+            args.shown
+                .show_again(&sessions::read(&found)?.events, &found.run(run).join("report.md"))?;
+            return Ok(ExitCode::from(outcome.exit_code()));
+        }
         TakenUp::CutShort(cut) => *cut,
     };
     for note in &cut.notes {
@@ -89,8 +93,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
 
 /// The id that the timeline's first event gives; a folder's own name where there is none.
 fn id_of(found: &Found) -> Result<String, Failure> {
-    let recording = timeline::read(&found.timeline()).map_err(|error| Failure::failed(error.to_string()))?;
-    let past = PastSession::of(&recording.events);
+    let past = PastSession::of(&sessions::read(found)?.events);
     let folder = || {
         found
             .root()
@@ -106,14 +109,4 @@ fn id_of(found: &Found) -> Result<String, Failure> {
 fn question_of(cut: &CutShort) -> String {
     let asked = cut.run.messages.first().map(|message| message.text.clone());
     asked.unwrap_or_else(|| cut.about.question.clone())
-}
-
-/// A run that has ended is not run again: its report is on disk.
-fn show_again(found: &Found, run: u32, outcome: Outcome) -> Result<ExitCode, Failure> {
-    let path = found.run(run).join("report.md");
-    let report = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
-    eprintln!("analyst: the run had ended ({}); this is its report", outcome.as_str());
-    print(for_terminal(&report).trim_end())?;
-    Ok(ExitCode::from(outcome.exit_code()))
 }

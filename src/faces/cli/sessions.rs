@@ -166,7 +166,8 @@ fn outcome(past: &PastSession) -> &'static str {
     }
 }
 
-fn read(found: &Found) -> Result<Recording, Failure> {
+/// The events of a session, damaged ones left out.
+pub fn read(found: &Found) -> Result<Recording, Failure> {
     timeline::read(&found.timeline()).map_err(|error| Failure::failed(error.to_string()))
 }
 
