@@ -200,6 +200,30 @@ fn a_simple_answer_has_no_empty_sections() {
 }
 
 #[test]
+fn a_finding_in_words_alone_stands_beside_the_rows_that_it_rests_on() {
+    let body_of = |answer: &str| {
+        let mut named = input(Language::English, answer);
+        named.answer = Some("q1".to_owned());
+        named.queries[0].columns = vec!["staff".to_owned(), "sales".to_owned()];
+        named.queries[0].first_rows = vec![vec![Cell::from("Jon Stephens"), Cell::from(12_218.48)]];
+        let report = render(&named).unwrap();
+        report.split("## ").next().unwrap_or_default().to_owned()
+    };
+    let shown = body_of("Jon Stephens sold the most.");
+    assert!(
+        shown.contains("| Jon Stephens | 12,218.48 |") && shown.contains("\n[q1]\n"),
+        "{shown}"
+    );
+    for answer in [
+        "Jon Stephens sold 12,218.48 [q1].",
+        "The staff:\n\n| staff |\n| --- |\n| Jon Stephens |",
+    ] {
+        let body = body_of(answer);
+        assert!(!body.contains("| 12,218.48 |"), "{body}");
+    }
+}
+
+#[test]
 fn data_in_names_cannot_break_the_report() {
     let mut hostile = english();
     hostile.question = "x\n# y | `z` [q9](http://evil) <script>".to_owned();

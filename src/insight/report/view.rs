@@ -23,6 +23,8 @@ pub(super) struct View {
     question: Option<String>,
     notice: Option<String>,
     body: String,
+    /// The result that answers the question, where the body names it and shows nothing of it.
+    answer_rows: Option<String>,
     charts: Vec<String>,
     mark: bool,
     plan: Option<String>,
@@ -71,6 +73,7 @@ impl View {
             question: body.title.is_some().then(|| question.clone()),
             title: body.title.unwrap_or_else(|| capitalized(&question)),
             notice: notice(input),
+            answer_rows: answer_rows(input, &body.markdown),
             body: body.markdown,
             charts: body.unplaced,
             mark: body.has_marks,
@@ -94,6 +97,20 @@ impl View {
             words,
         }
     }
+}
+
+/// A finding in words alone gets the rows that it rests on.
+fn answer_rows(input: &ReportInput, body: &str) -> Option<String> {
+    let named = input.answer.as_ref()?;
+    let query = input.queries.iter().find(|query| query.id == *named)?;
+    let states_numbers = input
+        .evidence
+        .as_ref()
+        .is_none_or(|evidence| !evidence.figures.is_empty());
+    let has_table = body.lines().any(|line| line.trim_start().starts_with('|'));
+    let rows = first_rows(query);
+    let shown = !states_numbers && !has_table && !rows.is_empty();
+    shown.then(|| format!("{}\n\n[{named}]", rows.trim_end()))
 }
 
 /// The meaning with the formula behind it, as code.
