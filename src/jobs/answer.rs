@@ -258,6 +258,7 @@ fn workbench(job: &Job<'_>, run: u32, language: Language) -> Arc<Workbench> {
         catalog: Arc::clone(&database.catalog),
         model: Arc::clone(&database.model),
         values: Arc::clone(&database.values),
+        search: Arc::clone(&database.search),
         time: database.time(job.config.as_of, job.today),
         language,
         limits: RunLimits {

@@ -12,6 +12,7 @@ use crate::meaning::semantic::{self, FieldRef, MetricKind, Model};
 use crate::meaning::sound;
 use crate::time::{TimeContext, Window, parse_date};
 use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::search::SearchIndex;
 use crate::warehouse::catalog::values::ValueIndex;
 use crate::warehouse::engine::{CatalogCache, Engine, EngineError, Target, TargetError};
 use crate::warehouse::profile;
@@ -36,6 +37,8 @@ pub struct Database {
     pub catalog: Arc<Catalog>,
     pub model: Arc<Model>,
     pub values: Arc<ValueIndex>,
+    /// The words of the catalog's names, comments and values.
+    pub search: Arc<SearchIndex>,
     /// The days that its facts cover, where known.
     pub data: Option<Window>,
     /// How reports name it; holds no password.
@@ -85,6 +88,7 @@ impl Database {
         Ok(Self {
             data: data_window(&model, &catalog),
             engine,
+            search: Arc::new(SearchIndex::build(&catalog, &values)),
             catalog: Arc::new(catalog),
             model: Arc::new(model),
             values: Arc::new(values),

@@ -6,13 +6,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
-use crate::warehouse::catalog::search::{SearchIndex, close_over_keys};
+use crate::warehouse::catalog::search::close_over_keys;
 use crate::warehouse::catalog::{Column, DataType, Role, Table, TableKind};
+use crate::warehouse::sql;
 
 /// Tables that are described when none is named; the rest is listed by name.
 const MOST_TABLES: usize = 8;
 /// Columns of one table that are described.
 const MOST_COLUMNS: usize = 60;
+/// Names proposed for one that is not there.
+const MOST_PROPOSED: usize = 4;
+/// Names listed where none is near.
+const MOST_LISTED: usize = 60;
 /// Example values of one column.
 const EXAMPLES: usize = 4;
 /// Longer examples say no more.
@@ -141,7 +146,7 @@ fn wanted<'a>(args: &Args, at: &'a Workbench) -> Result<Vec<&'a Table>, ToolErro
         .search
         .as_deref()
         .map(|text| {
-            let hits = SearchIndex::build(&at.catalog, &at.values).search(text, MOST_TABLES);
+            let hits = at.search.search(text, MOST_TABLES);
             let names: Vec<String> = hits.into_iter().map(|hit| hit.table).collect();
             close_over_keys(&at.catalog, &names)
         })
@@ -158,26 +163,11 @@ fn wanted<'a>(args: &Args, at: &'a Workbench) -> Result<Vec<&'a Table>, ToolErro
 }
 
 fn unknown(name: &str, at: &Workbench) -> ToolError {
-    /// A name less alike than this is another name.
-    const ALIKE: f64 = 0.75;
-    let mut near: Vec<(f64, String)> = at
-        .catalog
-        .tables
-        .iter()
-        .map(Table::qualified_name)
-        .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()), known))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let names: Vec<String> = match near.is_empty() {
-        true => at
-            .catalog
-            .tables
-            .iter()
-            .map(Table::qualified_name)
-            .take(MOST_COLUMNS)
-            .collect(),
-        false => near.into_iter().map(|(_, known)| known).take(EXAMPLES).collect(),
+    let all: Vec<String> = at.catalog.tables.iter().map(Table::qualified_name).collect();
+    let near = sql::nearest(name, all.iter().map(String::as_str), MOST_PROPOSED);
+    let names = match near.is_empty() {
+        true => all.into_iter().take(MOST_LISTED).collect(),
+        false => near,
     };
     ToolError::FixTheCall(format!(
         "schema_probe: no table `{name}`; there is {}",

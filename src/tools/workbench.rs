@@ -16,6 +16,7 @@ use crate::time::TimeContext;
 use crate::tools::ToolError;
 use crate::tools::chart::ChartMade;
 use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::search::SearchIndex;
 use crate::warehouse::catalog::values::ValueIndex;
 use crate::warehouse::engine::{Engine, RunLimits};
 use crate::warehouse::fetch::ResultSet;
@@ -36,6 +37,8 @@ pub struct Workbench {
     pub catalog: Arc<Catalog>,
     pub model: Arc<Model>,
     pub values: Arc<ValueIndex>,
+    /// The words of the catalog's names, comments and values.
+    pub search: Arc<SearchIndex>,
     pub time: TimeContext,
     /// The language of the question and so of the report.
     pub language: Language,
@@ -79,6 +82,8 @@ pub struct Setup {
     pub catalog: Arc<Catalog>,
     pub model: Arc<Model>,
     pub values: Arc<ValueIndex>,
+    /// The words of the catalog's names, comments and values.
+    pub search: Arc<SearchIndex>,
     pub time: TimeContext,
     pub language: Language,
     pub limits: RunLimits,
@@ -93,6 +98,7 @@ impl Workbench {
             catalog: setup.catalog,
             model: setup.model,
             values: setup.values,
+            search: setup.search,
             time: setup.time,
             language: setup.language,
             limits: setup.limits,
@@ -240,6 +246,7 @@ pub(crate) mod testing {
         Workbench::new(Setup {
             engine,
             model: Arc::new(semantic::draft(&catalog)),
+            search: Arc::new(SearchIndex::build(&catalog, &values)),
             catalog: Arc::new(catalog),
             values: Arc::new(values),
             time: TimeContext {
