@@ -3,7 +3,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use super::*;
 
 /// What a change of anything would show in. Large objects, extensions and settings are there because functions that
-/// read-only transactions allow can make them. Advisory locks are no change: they end with the connection.
+/// read-only transactions allow can make them. Advisory locks are no change: they end with the statement.
 const STATE: &str = "
 SELECT concat_ws(E'\\n',
   (SELECT string_agg(t::text, ' ' ORDER BY id) FROM sales.t AS t),

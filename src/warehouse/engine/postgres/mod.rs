@@ -157,7 +157,11 @@ impl Wire for PostgresWire {
     }
 
     async fn end(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        connection.execute("ROLLBACK").await.map(|_| ())
+        // Advisory locks of the session outlive the transaction.
+        connection
+            .execute(sqlx::raw_sql("ROLLBACK; SELECT pg_advisory_unlock_all()"))
+            .await
+            .map(|_| ())
     }
 
     async fn stop(&self, number: u64) -> Result<(), sqlx::Error> {

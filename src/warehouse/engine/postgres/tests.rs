@@ -553,3 +553,22 @@ async fn a_certificate_that_is_not_there_or_does_not_fit_is_told() {
         "a server that no authority vouches for is not talked to"
     );
 }
+
+#[tokio::test]
+async fn a_lock_of_the_session_does_not_outlive_the_statement_that_took_it() {
+    let Some(server) = Server::with("t_advisory", "").await else {
+        return;
+    };
+    let engine = server.engine().await;
+    run(&engine, "SELECT pg_advisory_lock(7412, 1)").await.unwrap();
+    // A statement that fails has taken its lock before.
+    run(
+        &engine,
+        "SELECT pg_advisory_lock(7412, 2), 1 / (SELECT count(*) - 1 FROM generate_series(1, 1))",
+    )
+    .await
+    .unwrap_err();
+    let held = "SELECT count(*) AS held FROM pg_locks WHERE locktype = 'advisory' AND classid = 7412";
+    let result = run(&engine, held).await.unwrap();
+    assert_eq!(result.cell(0, "held"), Some(json!(0)));
+}
