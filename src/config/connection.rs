@@ -133,6 +133,15 @@ impl Access {
         }
     }
 
+    /// What an ADBC driver cannot be told, where something of it is asked for.
+    pub fn of_drivers(&self) -> Option<&'static str> {
+        match self {
+            _ if self.role.is_some() => Some("role"),
+            _ if self.tls != Tls::default() => Some("tls"),
+            _ => None,
+        }
+    }
+
     /// What only a server has, where something of it is asked for.
     pub fn of_servers(&self) -> Option<&'static str> {
         match self {

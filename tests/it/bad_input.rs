@@ -130,3 +130,25 @@ fn a_key_never_appears_in_what_is_stored_or_shown() {
     }
     assert!(!all.contains(key), "the key leaked");
 }
+
+#[cfg(not(feature = "adbc"))]
+#[test]
+fn an_adbc_database_says_which_build_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = "adbc:flightsql:grpc://ann:hunter2@127.0.0.1:1";
+    let output = run(folder.path(), &["schema", "--db", database]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stderr(&output);
+    assert!(text.contains("--features adbc") && !text.contains("hunter2"), "{text}");
+}
+
+#[rstest::rstest]
+#[case("adbc:oracle:h", "no ADBC driver is known as `oracle`")]
+#[case("adbc:duckdb", "names no place")]
+#[case("adbc:postgres:h", "needs no ADBC driver")]
+fn an_adbc_database_that_cannot_be_is_refused(#[case] database: &str, #[case] part: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["schema", "--db", database]);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains(part), "{}", stderr(&output));
+}

@@ -51,7 +51,7 @@ impl DataType {
 /// Types whose names are built from a known word: `UNSIGNED BIG INT`, `NVARCHAR`, `DOUBLE PRECISION`, `LONGBLOB`.
 fn by_part(name: &str) -> Option<DataType> {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    if name.ends_with("[]") || name.starts_with("ARRAY") {
+    if name.ends_with("[]") || name.contains('<') || name.starts_with("ARRAY") {
         None
     } else if has(&["INT"]) {
         Some(DataType::Integer)
@@ -120,6 +120,8 @@ mod tests {
     #[case("", DataType::Other(String::new()))]
     #[case("interval", DataType::Other("interval".into()))]
     #[case("integer[]", DataType::Other("integer[]".into()))]
+    #[case("map<string,int>", DataType::Other("map<string,int>".into()))]
+    #[case("struct<a:decimal(10,2)>", DataType::Other("struct<a:decimal(10,2)>".into()))]
     fn declared_types_stand_for_logical_ones(#[case] declared: &str, #[case] expected: DataType) {
         assert_eq!(DataType::from_declared(Dialect::Sqlite, declared), expected);
     }

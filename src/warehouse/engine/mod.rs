@@ -10,6 +10,7 @@ use crate::warehouse::catalog::{Catalog, Table, quote};
 use crate::warehouse::fetch::{Cell, Fetched};
 use crate::warehouse::sql::CheckedSql;
 
+mod adbc;
 mod cache;
 mod error;
 mod files;
@@ -25,11 +26,14 @@ mod sqlite;
 mod target;
 mod wire;
 
+#[cfg(feature = "adbc")]
+use adbc::AdbcEngine;
 use cache::{Fingerprint, Place};
 use mysql::MysqlEngine;
 use postgres::PostgresEngine;
 use sqlite::SqliteEngine;
 
+pub use adbc::AdbcTarget;
 pub use cache::{CatalogCache, Known};
 pub use error::EngineError;
 pub(crate) use files::fits_pattern;
@@ -54,6 +58,8 @@ enum Backend {
     Sqlite(SqliteEngine),
     Postgres(PostgresEngine),
     Mysql(MysqlEngine),
+    #[cfg(feature = "adbc")]
+    Adbc(AdbcEngine),
 }
 
 impl From<Backend> for Engine {
@@ -98,6 +104,15 @@ impl Engine {
                 Backend::Postgres(PostgresEngine::connect(url.secret(), &shown, &name, access).await?)
             }
             Target::Mysql(url) => Backend::Mysql(MysqlEngine::connect(url.secret(), &shown, &name, access).await?),
+            #[cfg(feature = "adbc")]
+            Target::Adbc(adbc) => Backend::Adbc(AdbcEngine::connect(adbc, access).await?),
+            #[cfg(not(feature = "adbc"))]
+            Target::Adbc(_) => {
+                return Err(EngineError::Open {
+                    database: shown,
+                    reason: "this build has no ADBC; build it with `cargo build --release --features adbc`".to_owned(),
+                });
+            }
         };
         Ok(Self {
             backend,
@@ -112,6 +127,8 @@ impl Engine {
             Backend::Sqlite(_) => Dialect::Sqlite,
             Backend::Postgres(_) => Dialect::Postgres,
             Backend::Mysql(_) => Dialect::Mysql,
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.dialect(),
         }
     }
 
@@ -121,6 +138,8 @@ impl Engine {
             Backend::Sqlite(sqlite) => sqlite.display().to_owned(),
             Backend::Postgres(postgres) => postgres.display().to_owned(),
             Backend::Mysql(mysql) => mysql.display().to_owned(),
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.display().to_owned(),
         }
     }
 
@@ -148,6 +167,8 @@ impl Engine {
             Backend::Sqlite(_) => None,
             Backend::Postgres(postgres) => postgres.quick_fingerprint().await,
             Backend::Mysql(mysql) => mysql.quick_fingerprint().await,
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(_) => None,
         };
         let unchanged = last.as_ref().filter(|last| quick.is_some() && last.quick == quick);
         if let Some(known) = unchanged.and_then(|last| place.load(&last.full)) {
@@ -157,6 +178,8 @@ impl Engine {
             Backend::Sqlite(sqlite) => sqlite.fingerprint(),
             Backend::Postgres(postgres) => postgres.fingerprint().await,
             Backend::Mysql(mysql) => mysql.fingerprint().await,
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.fingerprint(),
         };
         // A database that cannot tell whether it has changed is read each time.
         let Some(full) = full else {
@@ -179,6 +202,8 @@ impl Engine {
             Backend::Sqlite(sqlite) => sqlite.introspect().await?,
             Backend::Postgres(postgres) => postgres.introspect().await?,
             Backend::Mysql(mysql) => mysql.introspect().await?,
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.introspect().await?,
         };
         keys::infer(self, &mut catalog).await?;
         Ok(catalog)
@@ -209,6 +234,8 @@ impl Engine {
             Backend::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
             Backend::Postgres(postgres) => postgres.explain(sql.text(), cancel).await,
             Backend::Mysql(mysql) => mysql.explain(sql.text(), cancel).await,
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.explain(sql.text(), cancel).await,
         }
     }
 
@@ -224,6 +251,8 @@ impl Engine {
                 Backend::Sqlite(sqlite) => sqlite.run(sql, limits, cancel).await,
                 Backend::Postgres(postgres) => postgres.run(sql, limits, cancel).await,
                 Backend::Mysql(mysql) => mysql.run(sql, limits, cancel).await,
+                #[cfg(feature = "adbc")]
+                Backend::Adbc(adbc) => adbc.run(sql, limits, cancel).await,
             };
             // Where rows had come already, the error is another one.
             let (Err(EngineError::Connection { .. }), Some(pause)) = (&outcome, pauses.next()) else {
@@ -263,6 +292,8 @@ impl Engine {
             _ if columns.is_empty() => return Ok(state),
             Backend::Postgres(postgres) => postgres.scan(table, &columns, &name, sample),
             Backend::Mysql(mysql) => mysql.scan(table, &columns, &name, sample),
+            #[cfg(feature = "adbc")]
+            Backend::Adbc(adbc) => adbc.scan(table, &columns, &name, sample),
         };
         let fetched = self.run_text(&sql, &server::OWN_LIMITS, cancel).await?;
         server::fold_frame(&fetched, &mut state, add);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::adbc::AdbcTarget;
 use super::files;
 
 /// The first bytes of every SQLite file that has been written to; an empty file is a valid empty database too.
@@ -22,6 +23,8 @@ pub enum Target {
     Mysql(ServerUrl),
     /// CSV and Parquet files, each of which becomes a table of a SQLite database that lives as long as the engine.
     Files(FileSet),
+    /// A database behind an ADBC driver; connecting needs the feature `adbc`.
+    Adbc(AdbcTarget),
 }
 
 /// Existing CSV and Parquet files, sorted by path; at least one.
@@ -60,15 +63,17 @@ pub enum TargetError {
     NotADatabase(PathBuf),
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
-    #[error("unknown kind of database `{0}://`; known are sqlite, postgres, mysql and mariadb")]
+    #[error("unknown kind of database `{0}://`; known are sqlite, postgres, mysql, mariadb, and adbc:DRIVER:…")]
     UnknownScheme(String),
+    #[error("{0}")]
+    Adbc(String),
     #[error("`{url}` names no server; write it as `{scheme}://user@host:port/database`")]
     NoHost { scheme: String, url: String },
 }
 
 impl Target {
     /// Reads what a person wrote after `--db`: `sales.sqlite`, `sqlite:sales.sqlite`, `sqlite:///abs/sales.sqlite`,
-    /// `postgres://…`, `postgresql://…`, `mysql://…`, `mariadb://…`, or CSV and Parquet files as `sales.csv`, as a
+    /// `postgres://…`, `postgresql://…`, `mysql://…`, `mariadb://…`, `adbc:DRIVER:…`, or CSV and Parquet files as `sales.csv`, as a
     /// folder, or as a pattern such as `data/*.csv`.
     ///
     /// A file must exist, be readable and hold a SQLite database; servers are not contacted.
@@ -84,6 +89,9 @@ impl Target {
             } else {
                 sqlite_file(Path::new(path))
             };
+        }
+        if let Some(behind) = strip_scheme(text, "adbc:") {
+            return AdbcTarget::parse(behind).map(Self::Adbc).map_err(TargetError::Adbc);
         }
         match text.split_once("://") {
             Some((scheme, rest)) => server(&scheme.to_ascii_lowercase(), rest, text),
@@ -104,7 +112,7 @@ impl Target {
                 .unwrap_or_else(|_| path.clone())
                 .display()
                 .to_string(),
-            Self::Files(_) | Self::Postgres(_) | Self::Mysql(_) => self.to_string(),
+            Self::Files(_) | Self::Postgres(_) | Self::Mysql(_) | Self::Adbc(_) => self.to_string(),
         }
     }
 
@@ -122,6 +130,7 @@ impl Target {
                     .unwrap_or_else(|| "files".to_owned()),
                 [] => String::new(),
             },
+            Self::Adbc(adbc) => adbc.name(),
             Self::Postgres(url) | Self::Mysql(url) => {
                 let path = url.0.split(['?', '#']).next().unwrap_or_default();
                 path.rsplit('/')
@@ -147,6 +156,7 @@ impl fmt::Display for Target {
         match self {
             Self::Sqlite(path) => write!(f, "{}", path.display()),
             Self::Files(files) => write!(f, "{}", files.shown),
+            Self::Adbc(adbc) => write!(f, "{}", adbc.shown()),
             Self::Postgres(url) | Self::Mysql(url) => write!(f, "{}", redact(&url.0)),
         }
     }

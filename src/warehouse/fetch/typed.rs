@@ -33,6 +33,19 @@ pub(crate) enum TypedValue<'a> {
 }
 
 impl TypedValue<'_> {
+    /// The value as text, exact; NULL is empty.
+    pub(crate) fn spelled(&self) -> String {
+        match self {
+            TypedValue::Null => String::new(),
+            TypedValue::Boolean(value) => value.to_string(),
+            TypedValue::Integer(value) => value.to_string(),
+            TypedValue::Float(value) => value.to_string(),
+            TypedValue::Decimal(value, scale) => decimal_text(*value, *scale as usize),
+            TypedValue::Text(text) => text.to_string(),
+            TypedValue::Bytes(bytes) => hex(bytes),
+        }
+    }
+
     /// The bytes of a text or blob.
     fn long_bytes(&self) -> usize {
         match self {
@@ -158,7 +171,7 @@ impl TypedColumn {
             (Store::Float(values), TypedValue::Float(value)) => values.next().append_value(value),
             (Store::Bytes(values), TypedValue::Bytes(value)) => values.next().append_value(&*value),
             (Store::Text(values), TypedValue::Text(text)) => values.next().append_value(&*text),
-            (Store::Text(values), value) => values.next().append_value(spell(&value)),
+            (Store::Text(values), value) => values.next().append_value(value.spelled()),
             (Store::Decimal(values), TypedValue::Decimal(value, scale)) => {
                 if !values.push(value, scale) {
                     self.spell_out();
@@ -204,23 +217,23 @@ impl TypedColumn {
             Store::Boolean(values) => {
                 let chunks = values.into_chunks();
                 let values = chunks.iter().flat_map(|chunk| chunk.iter());
-                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Boolean(value)))));
+                values.for_each(|value| add(value.map(|value| TypedValue::Boolean(value).spelled())));
             }
             Store::Integer(values) => {
                 let chunks = values.into_chunks();
                 let values = chunks.iter().flat_map(|chunk| chunk.iter());
-                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Integer(value)))));
+                values.for_each(|value| add(value.map(|value| TypedValue::Integer(value).spelled())));
             }
             Store::Float(values) => {
                 let chunks = values.into_chunks();
                 let values = chunks.iter().flat_map(|chunk| chunk.iter());
-                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Float(value)))));
+                values.for_each(|value| add(value.map(|value| TypedValue::Float(value).spelled())));
             }
             Store::Decimal(decimals) => {
                 let scale = decimals.scale;
                 let chunks = decimals.values.into_chunks();
                 let values = chunks.iter().flat_map(|chunk| chunk.iter());
-                values.for_each(|value| add(value.map(|value| spell(&TypedValue::Decimal(value, scale)))));
+                values.for_each(|value| add(value.map(|value| TypedValue::Decimal(value, scale).spelled())));
             }
             Store::Bytes(values) => {
                 let chunks = values.into_chunks();
@@ -338,18 +351,6 @@ fn rescaled(value: i128, digits: u32) -> Option<i128> {
     let limit = 10_i128.pow(PRECISION).unsigned_abs();
     let wide = value.checked_mul(10_i128.checked_pow(digits)?)?;
     (wide.unsigned_abs() < limit).then_some(wide)
-}
-
-fn spell(value: &TypedValue<'_>) -> String {
-    match value {
-        TypedValue::Null => String::new(),
-        TypedValue::Boolean(value) => value.to_string(),
-        TypedValue::Integer(value) => value.to_string(),
-        TypedValue::Float(value) => value.to_string(),
-        TypedValue::Decimal(value, scale) => decimal_text(*value, *scale as usize),
-        TypedValue::Text(text) => text.to_string(),
-        TypedValue::Bytes(bytes) => hex(bytes),
-    }
 }
 
 #[cfg(test)]
