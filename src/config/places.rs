@@ -6,8 +6,9 @@ use std::path::PathBuf;
 /// Folders for what can be made again, best first: the user's cache folder, then the system's temporary folder.
 pub fn cache_folders() -> Vec<PathBuf> {
     let temporary = env::temp_dir().join("analyst-cache");
-    user_cache()
-        .into_iter()
+    // Tests leave the user's own folder alone.
+    let user = if cfg!(test) { None } else { user_cache() };
+    user.into_iter()
         .map(|cache| cache.join("analyst"))
         .chain([temporary])
         .collect()
