@@ -11,6 +11,7 @@ mod headline;
 mod injection;
 mod interrupted;
 mod killed;
+mod lead;
 mod providers;
 mod query;
 mod question;

@@ -25,7 +25,10 @@ impl Told<'_> {
             _ if self.rows.executed.truncated => self.many(count),
             None if count == 1 => self.single(),
             Some(label) if self.wants(Intent::Rank) || count == 1 => self.leader(label),
-            _ if self.is_series() => self.extremes().unwrap_or_else(|| self.many(count)),
+            _ if self.is_series() => self.series().unwrap_or_else(|| self.many(count)),
+            Some(_) if self.is_grouped() && !self.of_kind(ColumnKind::Measure).is_empty() => {
+                self.groups(count).unwrap_or_else(|| self.many(count))
+            }
             Some(label) if count <= MOST_NAMED && self.rows.first(ColumnKind::Period).is_none() => {
                 self.names(label, count)
             }
@@ -64,14 +67,10 @@ impl Told<'_> {
     }
 
     /// The highest and the lowest period of a series.
-    fn extremes(&self) -> Option<String> {
+    fn series(&self) -> Option<String> {
         let measure = *self.of_kind(ColumnKind::Measure).first()?;
         let period = *self.of_kind(ColumnKind::Period).first()?;
-        let points: Vec<(usize, f64)> = (0..self.rows.rows())
-            .filter_map(|row| Some((row, self.rows.number(row, &measure.name)?)))
-            .collect();
-        let highest = points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
-        let lowest = points.iter().min_by(|a, b| a.1.total_cmp(&b.1))?.0;
+        let (highest, lowest) = self.extremes(measure)?;
         let (name, id) = (self.heading(measure), self.rows.id());
         let (high, low) = (self.shown(highest, measure), self.shown(lowest, measure));
         let (when_high, when_low) = (self.shown(highest, period), self.shown(lowest, period));
@@ -81,6 +80,35 @@ impl Told<'_> {
             }
             Language::Chinese => format!("**{name}：{when_high} 最高（{high}），{when_low} 最低（{low}）** [{id}]"),
         })
+    }
+
+    /// The highest and the lowest of a few groups.
+    fn groups(&self, count: usize) -> Option<String> {
+        let measure = *self.of_kind(ColumnKind::Measure).first()?;
+        let labels = self.of_kind(ColumnKind::Dimension);
+        let (highest, lowest) = self.extremes(measure)?;
+        let named = |row| {
+            let parts: Vec<String> = labels.iter().map(|label| self.shown(row, label)).collect();
+            format!("{} ({})", parts.join(" / "), self.shown(row, measure))
+        };
+        let (name, id, high, low) = (self.heading(measure), self.rows.id(), named(highest), named(lowest));
+        Some(match self.language() {
+            Language::English => format!("**{name}: most for {high}, least for {low}, {count} groups in all** [{id}]"),
+            Language::Chinese => format!("**{name}：最高 {high}，最低 {low}，共 {count} 组** [{id}]"),
+        })
+    }
+
+    /// The rows where `measure` is highest and lowest; nothing where all are alike, or where not all are here.
+    fn extremes(&self, measure: &OutputColumn) -> Option<(usize, usize)> {
+        if self.rows.rows() < self.rows.executed.row_count {
+            return None;
+        }
+        let points: Vec<(usize, f64)> = (0..self.rows.rows())
+            .filter_map(|row| Some((row, self.rows.number(row, &measure.name)?)))
+            .collect();
+        let highest = points.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let lowest = points.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (highest.1 > lowest.1).then_some((highest.0, lowest.0))
     }
 
     /// The names of a few rows.
