@@ -12,10 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::text::Language;
 
 mod connection;
+mod consent;
 mod file;
 mod places;
 
 pub use connection::{Access, Connection, ConnectionLimits, ConnectionSource, Tls, TlsMode, UrlSource};
+pub use consent::{Allow, Share};
 pub use places::cache_folders;
 
 /// The name of the file, looked for in the current folder and those above it.
@@ -90,6 +92,7 @@ pub struct Overrides {
     pub max_rows: Option<u64>,
     pub jobs: Option<usize>,
     pub allow: Option<Vec<Allow>>,
+    pub share: Option<Share>,
     pub out: Option<PathBuf>,
     pub font_dir: Option<PathBuf>,
 }
@@ -114,6 +117,8 @@ pub struct Config {
     pub output: Output,
     /// Tools that are offered beside those for analysis.
     pub allow: Vec<Allow>,
+    /// What a model that is not the built-in one may see of the data.
+    pub share: Share,
     /// What a provider lets us do in a minute, by provider (`openai`, `anthropic`).
     pub limits: BTreeMap<String, MinuteLimits>,
     /// Prices by model name, as `--model` spells it.
@@ -188,14 +193,6 @@ impl Default for Batch {
     }
 }
 
-/// Groups of tools that a run has only where they are asked for: each costs tokens in every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Allow {
-    /// `task_create`, `task_get`, `task_update`, `task_list`.
-    Tasks,
-}
-
 /// What one provider lets all questions of a process do together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -251,6 +248,7 @@ impl Default for Config {
             batch: Batch::default(),
             output: Output::default(),
             allow: Vec::new(),
+            share: Share::default(),
             limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
@@ -335,6 +333,14 @@ impl Config {
         (self.model != DEFAULT_MODEL).then_some(self.budget.context_tokens)
     }
 
+    /// What the chosen model may see of the data: the built-in analyst sends nothing anywhere, so it sees all.
+    pub fn shared_with_model(&self) -> Share {
+        match self.model == DEFAULT_MODEL {
+            true => Share::Samples,
+            false => self.share,
+        }
+    }
+
     /// The chosen model's price, where the table has one.
     pub fn price(&self) -> Option<Price> {
         self.prices.get(&self.model).copied()
@@ -390,6 +396,7 @@ impl Config {
         put(&mut self.budget.max_rows, flags.max_rows);
         put(&mut self.batch.jobs, flags.jobs);
         put(&mut self.allow, flags.allow);
+        put(&mut self.share, flags.share);
         put(&mut self.output.out, flags.out.map(Some));
         put(&mut self.output.font_dir, flags.font_dir.map(Some));
     }

@@ -173,11 +173,13 @@ impl Dispatcher {
                     plan_written |= effect == Effect::Plan;
                     State::Ended(self.restore(&asked, past, &cancel).await)
                 }
-                Decision::Run(Effect::Write, _) => State::Ended(wait_for(self.start(&asked, &cancel), &cancel).await),
+                Decision::Run(Effect::Write, _) => {
+                    State::Ended(self.wait_for(self.start(&asked, &cancel), &cancel).await)
+                }
                 Decision::Run(Effect::ReadOnly, _) => State::Running(self.start(&asked, &cancel)),
                 Decision::Run(Effect::Plan, _) => {
                     plan_written = true;
-                    State::Ended(wait_for(self.start(&asked, &cancel), &cancel).await)
+                    State::Ended(self.wait_for(self.start(&asked, &cancel), &cancel).await)
                 }
             };
             let slot = Slot { asked, state };
@@ -345,7 +347,7 @@ impl Dispatcher {
     ) -> Result<(), TimelineError> {
         let mut ended = match slot.state {
             State::Ended(ended) => ended,
-            State::Running(task) => wait_for(task, cancel).await,
+            State::Running(task) => self.wait_for(task, cancel).await,
             State::SameAs(same) => match self.answered.get(&same) {
                 Some(answer) => answer.repeated(),
                 None => Ended::error(
@@ -361,6 +363,37 @@ impl Dispatcher {
             self.answered.insert(slot.asked.key(), ended.clone());
         }
         self.announce(slot.asked, ended, turn)
+    }
+
+    /// The end of a running call; a cancelled one has [`GRACE`] to stop by itself.
+    async fn wait_for(&self, mut task: JoinHandle<Ended>, cancel: &CancellationToken) -> Ended {
+        let began = Instant::now();
+        let overdue = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        let joined = tokio::select! {
+            joined = &mut task => joined,
+            () = overdue => {
+                task.abort();
+                return Ended::cancelled(began.elapsed());
+            }
+        };
+        match joined {
+            Ok(ended) => ended,
+            Err(error) if error.is_panic() => {
+                let payload = error.into_panic();
+                let words = payload
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| payload.downcast_ref::<&str>().copied())
+                    .filter(|_| self.workbench.share.shows_values())
+                    .unwrap_or("no message");
+                let text = format!("the tool broke down ({words}), which is a fault of the program; try another way");
+                Ended::error(text, began.elapsed())
+            }
+            Err(_) => Ended::cancelled(began.elapsed()),
+        }
     }
 
     fn is_lasting(&self, tool: &str) -> bool {
@@ -442,36 +475,6 @@ impl PastCall {
 impl Asked {
     fn key(&self) -> String {
         key(&self.tool, &self.arguments)
-    }
-}
-
-/// The end of a running call; a cancelled one has [`GRACE`] to stop by itself.
-async fn wait_for(mut task: JoinHandle<Ended>, cancel: &CancellationToken) -> Ended {
-    let began = Instant::now();
-    let overdue = async {
-        cancel.cancelled().await;
-        tokio::time::sleep(GRACE).await;
-    };
-    let joined = tokio::select! {
-        joined = &mut task => joined,
-        () = overdue => {
-            task.abort();
-            return Ended::cancelled(began.elapsed());
-        }
-    };
-    match joined {
-        Ok(ended) => ended,
-        Err(error) if error.is_panic() => {
-            let payload = error.into_panic();
-            let words = payload
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| payload.downcast_ref::<&str>().copied())
-                .unwrap_or("no message");
-            let text = format!("the tool broke down ({words}), which is a fault of the program; try another way");
-            Ended::error(text, began.elapsed())
-        }
-        Err(_) => Ended::cancelled(began.elapsed()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use minijinja::{Environment, context};
 
+use crate::config::Share;
 use crate::text::Language;
 use crate::tools::{Registry, todo_write};
 
@@ -24,6 +25,7 @@ pub struct PromptParts {
     /// ISO date that counts as today.
     pub as_of: String,
     pub language: Language,
+    pub share: Share,
 }
 
 /// Renders the system prompt; guidance on planning is in it if and only if `registry` offers TodoWrite.
@@ -53,6 +55,8 @@ pub fn system(parts: &PromptParts, registry: &Registry) -> Result<String, miniji
             other_skills => others,
             database_brief => parts.database_brief.trim(),
             as_of => parts.as_of.as_str(),
+            // Serialised as configurations spell it; samples need no word.
+            share => (!parts.share.shows_values()).then(|| parts.share.as_str()),
         },
     )
 }
@@ -70,6 +74,7 @@ mod tests {
             database_brief: "9 tables: orders <b>, …".into(),
             as_of: "2005-12-12".into(),
             language: Language::Chinese,
+            share: Share::Samples,
         }
     }
 
@@ -96,6 +101,10 @@ mod tests {
         ] {
             assert!(prompt.contains(part), "{part:?} in\n{prompt}");
         }
+        let told = |share| system(&PromptParts { share, ..parts() }, &Registry::default()).unwrap();
+        assert!(!prompt.contains("not shown"), "{prompt}");
+        assert!(told(Share::Schema).contains("Values are not shown to you"));
+        assert!(told(Share::Aggregates).contains("Only rows of aggregated results are shown to you"));
         let bare = system(&PromptParts::default(), &Registry::default()).unwrap();
         assert!(!bare.contains("# Skill") && !bare.contains("# Other") && !bare.contains("# The database"));
     }

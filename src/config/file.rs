@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::config::{
     Access, Allow, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource, MinuteLimits,
-    Plan, Price, Tls, UrlSource, nearest, read_date, read_language,
+    Plan, Price, Share, Tls, UrlSource, nearest, read_date, read_language,
 };
 
 /// The version of the format that this program writes and reads.
@@ -30,6 +30,7 @@ struct File {
     batch: Batch,
     output: FileOutput,
     allow: Vec<Allow>,
+    share: Share,
     limits: BTreeMap<String, MinuteLimits>,
     prices: BTreeMap<String, Price>,
 }
@@ -49,6 +50,7 @@ impl Default for File {
             batch: Batch::default(),
             output: FileOutput::default(),
             allow: Vec::new(),
+            share: Share::default(),
             limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
@@ -139,6 +141,7 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
         budget: file.budget,
         batch: file.batch,
         allow: file.allow,
+        share: file.share,
         limits: file.limits,
         prices: file.prices,
         ..Config::default()

@@ -168,6 +168,8 @@ struct Stage<'a> {
     job: &'a Job<'a>,
     question: &'a str,
     run: u32,
+    /// As the model is told of it.
+    database: Database,
     bench: Arc<Workbench>,
     timeline: Arc<Timeline>,
 }
@@ -177,11 +179,13 @@ impl<'a> Stage<'a> {
         for listener in &job.listeners {
             timeline.listen(Arc::clone(listener));
         }
+        let database = job.database.told(job.config.shared_with_model());
         Self {
             job,
             question,
             run,
-            bench: workbench(job, run, language),
+            bench: workbench(job, &database, run, language),
+            database,
             timeline: Arc::new(timeline),
         }
     }
@@ -196,7 +200,7 @@ impl<'a> Stage<'a> {
             registry: Arc::new(registry(&plan, self.job.config)),
             workbench: Arc::clone(&self.bench),
             plan,
-            prompt: prompt(self.job, &self.bench),
+            prompt: prompt(self.job, &self.database, &self.bench),
             settings: Settings::of(self.job.config),
             timeline: Arc::clone(&self.timeline),
             cancel: self.job.cancel.clone(),
@@ -251,8 +255,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn workbench(job: &Job<'_>, run: u32, language: Language) -> Arc<Workbench> {
-    let database = job.database;
+fn workbench(job: &Job<'_>, database: &Database, run: u32, language: Language) -> Arc<Workbench> {
     Arc::new(Workbench::new(Setup {
         engine: database.engine.clone(),
         catalog: Arc::clone(&database.catalog),
@@ -272,6 +275,7 @@ fn workbench(job: &Job<'_>, run: u32, language: Language) -> Arc<Workbench> {
             charts: job.session.charts(run),
         },
         skills: Arc::clone(&job.skills),
+        share: job.config.shared_with_model(),
     }))
 }
 
@@ -303,7 +307,7 @@ pub fn registry(plan: &SharedPlan, config: &Config) -> Registry {
     Registry::new(tools)
 }
 
-fn prompt(job: &Job<'_>, bench: &Workbench) -> PromptParts {
+fn prompt(job: &Job<'_>, database: &Database, bench: &Workbench) -> PromptParts {
     PromptParts {
         skill: job
             .skills
@@ -316,7 +320,8 @@ fn prompt(job: &Job<'_>, bench: &Workbench) -> PromptParts {
             .filter(|skill| skill.name != MAIN_SKILL)
             .map(|skill| (skill.name.clone(), skill.description.clone()))
             .collect(),
-        database_brief: brief(job.database),
+        database_brief: brief(database),
+        share: bench.share,
         as_of: bench.time.as_of.date.to_string(),
         language: bench.language,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Access;
+use crate::config::{Access, Share};
 use crate::demo::{self, DemoError};
 use crate::meaning::semantic::{self, FieldRef, MetricKind, Model};
 use crate::meaning::sound;
@@ -95,6 +95,34 @@ impl Database {
             name,
             timings: clock.laps,
         })
+    }
+
+    /// The same as it is told to a model that may see `share`: what the model's tools do not hold, they cannot tell.
+    ///
+    /// Without values there are no ranges, examples and named values, and without a range the calendar's today counts.
+    pub fn told(&self, share: Share) -> Self {
+        if share.shows_values() {
+            return self.clone();
+        }
+        let mut catalog = Catalog::clone(&self.catalog);
+        // The engine's words about what it could not read may quote what it read.
+        catalog.notes.clear();
+        let profiles = catalog.tables.iter_mut().flat_map(|table| &mut table.columns);
+        for profile in profiles.filter_map(|column| column.profile.as_mut()) {
+            (profile.min, profile.max) = (None, None);
+            profile.top.clear();
+        }
+        let mut model = Model::clone(&self.model);
+        let fields = model.datasets.iter_mut().flat_map(|dataset| &mut dataset.fields);
+        fields.for_each(|field| field.values.clear());
+        Self {
+            catalog: Arc::new(catalog),
+            model: Arc::new(model),
+            values: Arc::default(),
+            // The first and the last day of the data are a minimum and a maximum.
+            data: self.data.filter(|_| share >= Share::Aggregates),
+            ..self.clone()
+        }
     }
 
     /// What "today" and relative dates mean here.

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Allow, Budget, Config, ConfigError, Plan};
+use crate::config::{Allow, Budget, Config, ConfigError, Plan, Share};
 use crate::text::{Language, redact};
 
 /// The `options` of `session_started`.
@@ -22,6 +22,8 @@ pub struct Terms {
     pub budget: Budget,
     #[serde(default)]
     pub allow: Vec<Allow>,
+    #[serde(default)]
+    pub share: Share,
     pub semantic: Option<PathBuf>,
     pub database: DatabaseTerm,
 }
@@ -58,6 +60,7 @@ impl Terms {
             plan: config.plan,
             budget: config.budget,
             allow: config.allow.clone(),
+            share: config.share,
             semantic: config.semantic.as_deref().map(lasting),
             database: database(config),
         }
@@ -89,6 +92,8 @@ impl Terms {
         config.plan = self.plan;
         config.budget = self.budget;
         config.allow.clone_from(&self.allow);
+        // What the configuration forbids today stays forbidden.
+        config.share = config.share.min(self.share);
         config.semantic.clone_from(&self.semantic);
         Ok(config)
     }

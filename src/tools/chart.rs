@@ -17,7 +17,9 @@ use crate::session::event::ArtifactKind;
 use crate::session::store::write_whole;
 use crate::text::Language;
 use crate::time::Grain;
-use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
+use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, withheld};
+
+const NAME: &str = "chart";
 
 /// What the model sends.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -117,7 +119,7 @@ pub struct Chart;
 #[async_trait]
 impl Tool for Chart {
     fn name(&self) -> &'static str {
-        "chart"
+        NAME
     }
 
     fn description(&self) -> &'static str {
@@ -155,12 +157,13 @@ impl Chart {
             .artifact_id
             .ok_or_else(|| ToolError::CannotBeDone("no id was given for the chart".into()))?;
         let frame = at.frame(&args.source)?;
-        let spec = specification(&args, &frame, at)?;
+        let unseen = |error| refused(error, &args.source, &frame, at);
+        let spec = specification(&args, &frame, at).map_err(unseen)?;
         let charts = &at.folders.charts;
         let (svg, png) = (charts.join(format!("{id}.svg")), charts.join(format!("{id}.png")));
         let is_there = matches!(files, Files::Kept) && svg.is_file() && png.is_file();
         if !is_there {
-            draw_into(&spec, &svg, &png).await?;
+            draw_into(&spec, &svg, &png).await.map_err(unseen)?;
         }
         let made = ChartMade {
             id: id.clone(),
@@ -181,6 +184,15 @@ impl Chart {
         at.remember_chart(Arc::new(made));
         Ok(reply)
     }
+}
+
+/// Why nothing was drawn; what may quote values is told only where the model may see them.
+fn refused(error: ToolError, source: &str, frame: &DataFrame, at: &Workbench) -> ToolError {
+    if at.may_show(source) {
+        return error;
+    }
+    let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
+    ToolError::FixTheCall(withheld::advice(at.share, NAME, source, &columns))
 }
 
 async fn draw_into(spec: &ChartSpec, svg: &Path, png: &Path) -> Result<(), ToolError> {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use polars::prelude::DataFrame;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::insight::metrics::{Context, MetricCall};
+use crate::insight::metrics::{Context, MetricCall, MetricError};
 use crate::session::event::ArtifactKind;
-use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args};
+use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, withheld};
 
 /// Rows of the computed table that the model sees; all of them are kept.
 const SHOWN_ROWS: usize = 60;
@@ -60,7 +61,7 @@ impl Tool for MetricCompute {
         let derived = args
             .call
             .compute(&frame, context)
-            .map_err(|error| ToolError::FixTheCall(format!("metric_compute: {error}")))?;
+            .map_err(|error| refused(error, &args.source, &frame, at))?;
         let derived = Arc::new(derived);
         let path = at.keep_derived(Arc::clone(&derived))?;
         let summary = format!(
@@ -70,7 +71,13 @@ impl Tool for MetricCompute {
             derived.rows.len()
         );
         let mut shown = (*derived).clone();
-        shown.rows.truncate(SHOWN_ROWS);
+        if at.may_show(&id) {
+            shown.rows.truncate(SHOWN_ROWS);
+        } else {
+            shown.rows.clear();
+            shown.facts.clear();
+            shown.notes = vec![withheld::rows(at.share, &id)];
+        }
         if shown.rows.len() < derived.rows.len() {
             shown
                 .notes
@@ -85,6 +92,16 @@ impl Tool for MetricCompute {
     async fn restore(&self, call: Call, at: &Workbench) -> Result<Reply, ToolError> {
         self.call(call, at).await
     }
+}
+
+/// Why nothing was computed; what quotes values is told only where the model may see them.
+fn refused(error: MetricError, source: &str, frame: &DataFrame, at: &Workbench) -> ToolError {
+    let names_columns_only = matches!(error, MetricError::UnknownColumn { .. } | MetricError::NoRows { .. });
+    if names_columns_only || at.may_show(source) {
+        return ToolError::FixTheCall(format!("metric_compute: {error}"));
+    }
+    let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
+    ToolError::FixTheCall(withheld::advice(at.share, "metric_compute", source, &columns))
 }
 
 /// Reads the source and the function's arguments, so that a refusal can name the function at fault.

@@ -17,6 +17,7 @@ pub mod sql_validate;
 pub mod task_create;
 pub mod task_update;
 pub mod todo_write;
+mod withheld;
 pub mod workbench;
 
 pub use registry::Registry;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::insight::metrics::{Cell, Number, decimal_of};
 use crate::session::event::ArtifactKind;
 use crate::tools::workbench::QueryRun;
-use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, sql_validate};
+use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, sql_validate, withheld};
 use crate::warehouse::catalog::DataType;
 use crate::warehouse::engine::{EngineError, RunLimits};
 use crate::warehouse::fetch::{ResultColumn, ResultSet};
@@ -124,6 +124,7 @@ impl SqlExecute {
                 "the same statement ran before as {}; this is its result",
                 earlier.result.id
             );
+            let preview = at.may_show(&earlier.result.id).then_some(preview);
             return reply(&earlier, preview, vec![note], Vec::new());
         }
         let id = call
@@ -140,15 +141,21 @@ impl SqlExecute {
                 (result, path)
             }
         };
-        let notes = notes(&result, at);
+        let mut notes = notes(&result, at);
         let run = Arc::new(QueryRun {
             title: args.title.unwrap_or_default(),
             lints: checked.lints().to_vec(),
             // What was accepted and is not there needed no acceptance.
             accepted: errors(&checked).map(|lint| lint.code.clone()).collect(),
+            aggregated: checked.is_aggregated(),
             result,
         });
         at.remember_run(Arc::clone(&run));
+        let shown = at.may_show(&run.result.id);
+        if !shown {
+            notes.push(withheld::rows(at.share, &run.result.id));
+        }
+        let preview = shown.then_some(preview);
         let artifact = (run.result.id.clone(), ArtifactKind::Result, at.relative(&path));
         reply(&run, preview, notes, vec![artifact])
     }
@@ -197,6 +204,10 @@ async fn run(
         .await
         .map_err(|error| match &error {
             EngineError::Cancelled => ToolError::Cancelled,
+            // The engine's own words may quote a value that it could not convert.
+            _ if !at.share.shows_values() && !error.is_free_of_values() => {
+                ToolError::FixTheCall(withheld::words(at.share))
+            }
             EngineError::Refused(_)
             | EngineError::NotReadOnly(_)
             | EngineError::Timeout(_)
@@ -208,9 +219,8 @@ async fn run(
 
 /// What the rows alone do not say: why there may be none, that there are more, how values were kept.
 fn notes(result: &ResultSet, at: &Workbench) -> Vec<String> {
-    let mut notes: Vec<String> = result
-        .columns
-        .iter()
+    let columns = result.columns.iter().filter(|_| at.share.shows_values());
+    let mut notes: Vec<String> = columns
         .filter_map(|column| column.note.as_ref().map(|note| format!("`{}`: {note}", column.name)))
         .collect();
     if result.truncated {
@@ -232,9 +242,10 @@ fn notes(result: &ResultSet, at: &Workbench) -> Vec<String> {
     notes
 }
 
+/// What the model is told; without a `preview` no value of the result is in it.
 fn reply(
     run: &QueryRun,
-    preview: usize,
+    preview: Option<usize>,
     notes: Vec<String>,
     artifacts: Vec<(String, ArtifactKind, String)>,
 ) -> Result<Reply, ToolError> {
@@ -248,11 +259,10 @@ fn reply(
         row_count: result.row_count,
         truncated: result.truncated,
         columns: result.columns.iter().map(brief).collect(),
-        rows: result.preview(preview),
-        totals: if result.row_count > 1 {
-            totals(result)
-        } else {
-            Map::new()
+        rows: preview.map(|rows| result.preview(rows)).unwrap_or_default(),
+        totals: match preview {
+            Some(_) if result.row_count > 1 => totals(result),
+            Some(_) | None => Map::new(),
         },
         elapsed_ms: u64::try_from(result.elapsed.as_millis()).unwrap_or(u64::MAX),
         lints: run.lints.clone(),

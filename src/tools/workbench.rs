@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use polars::prelude::DataFrame;
 
+use crate::config::Share;
 use crate::insight::metrics::Derived;
 use crate::meaning::query::{Compiled, Query};
 use crate::meaning::semantic::Model;
@@ -45,6 +46,8 @@ pub struct Workbench {
     pub limits: RunLimits,
     pub folders: Folders,
     pub skills: Arc<Skills>,
+    /// What the model may be told of the data.
+    pub share: Share,
     made: Mutex<Made>,
 }
 
@@ -66,6 +69,8 @@ pub struct QueryRun {
     pub lints: Vec<Lint>,
     /// Codes of the error-level lints that it was run in spite of.
     pub accepted: Vec<String>,
+    /// Its rows sum up others: see [`CheckedSql::is_aggregated`](crate::warehouse::sql::CheckedSql::is_aggregated).
+    pub aggregated: bool,
     pub result: ResultSet,
 }
 
@@ -89,6 +94,7 @@ pub struct Setup {
     pub limits: RunLimits,
     pub folders: Folders,
     pub skills: Arc<Skills>,
+    pub share: Share,
 }
 
 impl Workbench {
@@ -104,6 +110,7 @@ impl Workbench {
             limits: setup.limits,
             folders: setup.folders,
             skills: setup.skills,
+            share: setup.share,
             made: Mutex::new(Made::default()),
         }
     }
@@ -157,6 +164,23 @@ impl Workbench {
             [] => format!("there is no result `{id}` yet; run a query with sql_execute first"),
             ids => format!("there is no result `{id}`; there are {}", ids.join(", ")),
         }))
+    }
+
+    /// May the model be told the values of a result or derived table?
+    pub(super) fn may_show(&self, id: &str) -> bool {
+        match self.share {
+            Share::Samples => true,
+            Share::Schema => false,
+            Share::Aggregates => {
+                let made = self.made();
+                // A table derived from another is as open as the result that both go back to.
+                let mut at = id;
+                while let Some(derived) = made.derived.iter().find(|derived| derived.id == at) {
+                    at = &derived.source;
+                }
+                made.runs.iter().any(|run| run.result.id == at && run.aggregated)
+            }
+        }
     }
 
     pub(super) fn query_run(&self, sql: &str) -> Option<Arc<QueryRun>> {
@@ -261,6 +285,7 @@ pub(crate) mod testing {
                 charts: folder.join("charts"),
             },
             skills: Arc::new(Skills::default()),
+            share: Share::Samples,
         })
     }
 }

@@ -20,6 +20,7 @@ mod schemas;
 mod scripted;
 mod semantic;
 mod sessions;
+mod share;
 mod sql_commands;
 mod sql_gold;
 mod sql_guard;

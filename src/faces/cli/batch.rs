@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Budget, Config};
+use crate::config::{Budget, Config, Share};
 use crate::faces::cli::ask::interrupt;
 use crate::faces::cli::options::{Shared, skills, source, today, variable};
 use crate::faces::cli::progress::{print, watched};
@@ -216,7 +216,10 @@ impl Runner for Questions {
             config: &config,
             skills: Arc::clone(&self.skills),
             today: cut.as_ref().map_or_else(today, |(_, terms)| terms.today),
-            before: before.iter().flat_map(said_before).collect(),
+            before: before
+                .iter()
+                .flat_map(|found| said_before(found, config.shared_with_model()))
+                .collect(),
             session: &session,
             listeners: Vec::new(),
             cancel: cancel.clone(),
@@ -244,10 +247,19 @@ impl Runner for Questions {
 }
 
 /// What an earlier question asked and found, as a conversation.
-fn said_before(found: &Found) -> [Message; 2] {
+///
+/// Its answer may hold values that its own model was shown and this one must not be.
+fn said_before(found: &Found, share: Share) -> [Message; 2] {
+    let answer = match share.shows_values() {
+        true => found.answer.clone(),
+        false => format!(
+            "(Answered. The answer is not shown to you: share = {}.)",
+            share.as_str()
+        ),
+    };
     [
         Message::user(found.question.clone()),
-        Message::assistant(found.answer.clone(), Vec::new()),
+        Message::assistant(answer, Vec::new()),
     ]
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use crate::config::{Allow, Config, Overrides};
+use crate::config::{Allow, Config, Overrides, Share};
 use crate::faces::cli::Failure;
 use crate::jobs::database::Source;
 use crate::meaning::question::OnAmbiguity;
@@ -53,6 +54,9 @@ pub struct Shared {
     /// Offer a model more tools: tasks
     #[arg(long, value_enum, value_delimiter = ',', value_name = "TOOLS")]
     pub allow: Vec<Allowed>,
+    /// What a model other than the built-in one may see of the data; samples if left out
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub share: Option<Share>,
     /// Folder for report, charts, results and evidence; .analyst/sessions/… if left out
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -144,6 +148,21 @@ impl From<Allowed> for Allow {
     }
 }
 
+impl ValueEnum for Share {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Schema, Self::Aggregates, Self::Samples]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Schema => "names, types and row counts, and no value of any cell",
+            Self::Aggregates => "also the rows of aggregated results",
+            Self::Samples => "also rows, examples and ranges of values",
+        };
+        Some(PossibleValue::new(self.as_str()).help(help))
+    }
+}
+
 impl Shared {
     /// The configuration of flags, environment, file and defaults.
     pub fn resolve(&self, jobs: Option<usize>) -> Result<Config, Failure> {
@@ -162,6 +181,7 @@ impl Shared {
             max_rows: self.max_rows,
             jobs,
             allow: (!self.allow.is_empty()).then(|| self.allow.iter().map(|allowed| (*allowed).into()).collect()),
+            share: self.share,
             out: self.out.clone(),
             ..Overrides::default()
         };

@@ -12,6 +12,7 @@ use crate::text::Language;
 mod body;
 pub mod escape;
 mod json;
+mod rows;
 pub mod table;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::body::body;
 use super::escape::{fenced, inline, paragraph};
+use super::rows::first_rows;
 use super::table::{Format, TableColumn, markdown};
 use super::words::{
     Words, completed_words, ending_notice, evidence_words, footer_words, step_words, truncated_words,
@@ -244,28 +245,6 @@ fn query(query: &QueryUsed, words: &Words) -> Query {
         sql: fenced(&query.sql, "sql"),
         rows: first_rows(query),
         lints: query.lints.iter().map(|lint| inline(lint)).collect(),
-    }
-}
-
-/// The first rows as a table, and a line of dots where there are more; empty where none are shown.
-fn first_rows(query: &QueryUsed) -> String {
-    if query.first_rows.is_empty() {
-        return String::new();
-    }
-    let is_number = |at: usize| {
-        let cells = query.first_rows.iter().filter_map(|row| row.get(at));
-        cells.clone().any(|cell| cell.number().is_some()) && cells.clone().all(|cell| cell.as_text().is_none())
-    };
-    let columns: Vec<TableColumn> = query
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(at, name)| TableColumn::new(name, if is_number(at) { Format::Amount } else { Format::Text }))
-        .collect();
-    let table = markdown(&columns, &query.first_rows);
-    match query.row_count > query.first_rows.len() {
-        true => format!("{table}\n…"),
-        false => table.trim_end().to_owned(),
     }
 }
 

@@ -58,6 +58,23 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Can the words hold no value of the data? The engine's own may quote one that it could not convert.
+    pub fn is_free_of_values(&self) -> bool {
+        match self {
+            Self::Timeout(_) | Self::Cancelled | Self::TooCostly { .. } | Self::WrongDialect { .. } => true,
+            Self::Target(_)
+            | Self::Open { .. }
+            | Self::Connection { .. }
+            | Self::Refused(_)
+            | Self::NotReadOnly(_)
+            | Self::Lost { .. }
+            | Self::Locked(_)
+            | Self::Damaged(_)
+            | Self::Fetch(_)
+            | Self::Interrupted(_) => false,
+        }
+    }
+
     /// May the same call succeed a little later?
     pub fn may_pass(&self) -> bool {
         matches!(

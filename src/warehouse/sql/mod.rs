@@ -27,6 +27,7 @@ pub struct CheckedSql {
     lineage: Vec<OutputColumn>,
     lints: Vec<Lint>,
     reads: Vec<String>,
+    aggregated: bool,
 }
 
 impl CheckedSql {
@@ -47,6 +48,10 @@ impl CheckedSql {
     /// Every table column that the statement reads anywhere (filters and joins too), as in [`OutputColumn::sources`].
     pub fn reads(&self) -> &[String] {
         &self.reads
+    }
+    /// Does every row of the result sum up several rows, as far as keys can tell? A bound of texts is a cell, and no sum.
+    pub fn is_aggregated(&self) -> bool {
+        self.aggregated
     }
 }
 
@@ -174,6 +179,7 @@ fn check_scanned(scanned: scan::Scanned<'_>, catalog: Option<&Catalog>) -> Resul
         lineage: Vec::new(),
         lints: Vec::new(),
         reads: Vec::new(),
+        aggregated: false,
     };
     let (query, Some(catalog)) = (form.query(), catalog) else {
         return Ok(checked);
@@ -192,6 +198,7 @@ fn check_scanned(scanned: scan::Scanned<'_>, catalog: Option<&Catalog>) -> Resul
         .iter()
         .filter_map(|s| resolve::source_name(catalog, *s))
         .collect();
+    checked.aggregated = resolve::is_aggregated(&bound);
     checked.lints = lint::lints(&bound, dialect);
     Ok(checked)
 }

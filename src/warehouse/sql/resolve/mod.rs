@@ -9,6 +9,7 @@ use super::{OutputColumn, Reason};
 use crate::warehouse::Dialect;
 use crate::warehouse::catalog::Catalog;
 
+mod aggregated;
 mod expression;
 mod join;
 pub(super) mod keys;
@@ -23,6 +24,7 @@ mod report;
 mod select;
 mod shape;
 
+pub(super) use aggregated::is_aggregated;
 pub(super) use kinds::kind_of;
 use model::{Bound, Meaning, Place, Shape, Source, address};
 pub(super) use output::{columns_of as block_columns, is_average, output_columns};

@@ -248,3 +248,42 @@ fn quoted_names_keep_the_catalogs_spelling() {
         .is_ok()
     );
 }
+
+#[rstest]
+#[case("SELECT COUNT(*) FROM customer", true)]
+#[case("SELECT city, COUNT(*) AS n FROM customer GROUP BY city", true)]
+#[case(
+    "SELECT c.name, SUM(o.total) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.id, c.name",
+    true
+)]
+#[case(
+    "SELECT city, ROUND(AVG(age), 1), MAX(age) - MIN(age) FROM customer GROUP BY 1 HAVING COUNT(*) > 2",
+    true
+)]
+#[case(
+    "WITH t AS (SELECT * FROM customer) SELECT city, SUM(age) FROM t GROUP BY city",
+    true
+)]
+#[case(
+    "SELECT city, SUM(age) FROM customer GROUP BY city UNION ALL SELECT 'all', SUM(age) FROM customer",
+    true
+)]
+#[case(
+    "SELECT city, SUM(age) FROM customer GROUP BY city UNION ALL SELECT name, age FROM customer",
+    false
+)]
+#[case("SELECT name FROM customer", false)]
+#[case("SELECT DISTINCT city FROM customer", false)]
+#[case("SELECT MAX(name) FROM customer", false)]
+#[case("SELECT GROUP_CONCAT(name) FROM customer", false)]
+#[case("SELECT city, MIN(age), name FROM customer GROUP BY city", false)]
+#[case("SELECT id, SUM(age) FROM customer GROUP BY id", false)]
+#[case("SELECT SUM(age) FROM customer WHERE id = 7", false)]
+#[case("SELECT SUM(age) FROM (SELECT age FROM customer ORDER BY age LIMIT 1)", false)]
+#[case("SELECT COUNT(*), (SELECT name FROM customer LIMIT 1) FROM customer", false)]
+#[case("SELECT name, SUM(age) OVER () FROM customer", false)]
+#[case("SELECT 1", false)]
+fn a_result_is_aggregated_when_its_rows_say_nothing_of_single_rows(#[case] sql: &str, #[case] expected: bool) {
+    let checked = shop(Sqlite, sql).unwrap();
+    assert_eq!(checked.is_aggregated(), expected, "{sql}");
+}
