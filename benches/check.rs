@@ -64,6 +64,7 @@ fn catalog(dialect: Dialect) -> Catalog {
                 .collect(),
             rows: None,
             comment: None,
+            read_through: None,
             synonyms: Vec::new(),
         }
     });

@@ -15,10 +15,12 @@ mod connection;
 mod consent;
 mod file;
 mod places;
+mod policy;
 
 pub use connection::{Access, Connection, ConnectionLimits, ConnectionSource, Tls, TlsMode, UrlSource};
-pub use consent::{Allow, Share};
+pub use consent::{Allow, Approve, Share};
 pub use places::cache_folders;
+pub use policy::{NamedPolicy, Policy};
 
 /// The name of the file, looked for in the current folder and those above it.
 pub const FILE_NAME: &str = "analyst.toml";
@@ -93,6 +95,7 @@ pub struct Overrides {
     pub jobs: Option<usize>,
     pub allow: Option<Vec<Allow>>,
     pub share: Option<Share>,
+    pub approve: Option<Vec<Approve>>,
     pub out: Option<PathBuf>,
     pub font_dir: Option<PathBuf>,
 }
@@ -119,6 +122,10 @@ pub struct Config {
     pub allow: Vec<Allow>,
     /// What a model that is not the built-in one may see of the data.
     pub share: Share,
+    /// What a person is asked before.
+    pub approve: Vec<Approve>,
+    /// What may be read of any database.
+    pub policy: Policy,
     /// What a provider lets us do in a minute, by provider (`openai`, `anthropic`).
     pub limits: BTreeMap<String, MinuteLimits>,
     /// Prices by model name, as `--model` spells it.
@@ -249,6 +256,8 @@ impl Default for Config {
             output: Output::default(),
             allow: Vec::new(),
             share: Share::default(),
+            approve: Vec::new(),
+            policy: Policy::default(),
             limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
@@ -275,6 +284,7 @@ impl Config {
             Some(chosen) => Some(config.connection(&chosen, variable)?),
             None => None,
         };
+        config.check_shell()?;
         Ok(config)
     }
 
@@ -300,7 +310,7 @@ impl Config {
                 name: Some(chosen.to_owned()),
                 url,
                 semantic: source.semantic.clone(),
-                access: source.access.clone(),
+                access: self.with_policy(source.access.clone()),
             });
         }
         let plain_word = !chosen.contains([':', '/', '\\', '.']);
@@ -316,8 +326,25 @@ impl Config {
             name: None,
             url: chosen.to_owned(),
             semantic: None,
-            access: Access::default(),
+            access: self.unnamed_access(),
         })
+    }
+
+    /// How a database is used that the configuration has no name for.
+    pub fn unnamed_access(&self) -> Access {
+        self.with_policy(Access::default())
+    }
+
+    /// A connection's own policies come after the one for all.
+    fn with_policy(&self, mut access: Access) -> Access {
+        if self.policy != Policy::default() {
+            let for_all = NamedPolicy {
+                name: "policy".to_owned(),
+                policy: self.policy.clone(),
+            };
+            access.policies.insert(0, for_all);
+        }
+        access
     }
 
     /// The semantic model to use: the one that was asked for, else the chosen connection's own.
@@ -397,8 +424,30 @@ impl Config {
         put(&mut self.batch.jobs, flags.jobs);
         put(&mut self.allow, flags.allow);
         put(&mut self.share, flags.share);
+        put(&mut self.approve, flags.approve);
         put(&mut self.output.out, flags.out.map(Some));
         put(&mut self.output.font_dir, flags.font_dir.map(Some));
+    }
+
+    /// A shell reads files, the database's among them: what is kept from a model, it must not reach that way.
+    fn check_shell(&self) -> Result<(), ConfigError> {
+        if !self.allow.contains(&Allow::Shell) {
+            return Ok(());
+        }
+        let access = self
+            .db
+            .as_ref()
+            .map_or_else(|| self.unnamed_access(), |db| db.access.clone());
+        let against = match access.policies.iter().find(|named| named.policy.hides()) {
+            Some(named) => format!("`{}`", named.name),
+            None if !self.share.shows_values() => format!("share = {}", self.share.as_str()),
+            None => return Ok(()),
+        };
+        Err(ConfigError::BadValue {
+            from: "allow".to_owned(),
+            value: "shell".to_owned(),
+            wanted: format!("a command can read what {against} keeps back; take one of the two out"),
+        })
     }
 
     /// What no source may ask for, whichever it came from.

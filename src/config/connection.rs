@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::NamedPolicy;
+
 /// A database that was chosen, with what is known of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Connection {
@@ -66,6 +68,8 @@ pub struct Access {
     /// empty means the user's own search path, and every schema that may be read.
     pub schemas: Vec<String>,
     pub limits: ConnectionLimits,
+    /// What may be read of it.
+    pub policies: Vec<NamedPolicy>,
 }
 
 /// Transport security to a server. Without any setting the URL decides.
@@ -139,6 +143,15 @@ impl Access {
             _ if self.role.is_some() => Some("role"),
             _ if self.tls != Tls::default() => Some("tls"),
             _ => None,
+        }
+    }
+
+    /// The limits, with what the policies say of rows.
+    pub fn all_limits(&self) -> ConnectionLimits {
+        let of_policies = self.policies.iter().filter_map(|named| named.policy.max_rows);
+        ConnectionLimits {
+            max_rows: of_policies.chain(self.limits.max_rows).min(),
+            ..self.limits
         }
     }
 

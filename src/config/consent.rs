@@ -37,4 +37,16 @@ impl Share {
 pub enum Allow {
     /// `task_create`, `task_get`, `task_update`, `task_list`.
     Tasks,
+    /// `write_file`, `edit_file`, and `read_file` for the session's own files.
+    Files,
+    /// `bash`; each command is shown at a terminal, and needs a yes.
+    Shell,
+}
+
+/// What a person at a terminal is asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Approve {
+    /// Each statement, before it runs.
+    Sql,
 }

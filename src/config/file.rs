@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::{
-    Access, Allow, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource, MinuteLimits,
-    Plan, Price, Share, Tls, UrlSource, nearest, read_date, read_language,
+    Access, Allow, Approve, Batch, Budget, Config, ConfigError, Connection, ConnectionLimits, ConnectionSource,
+    MinuteLimits, NamedPolicy, Plan, Policy, Price, Share, Tls, UrlSource, nearest, read_date, read_language,
 };
 
 /// The version of the format that this program writes and reads.
@@ -31,6 +31,8 @@ struct File {
     output: FileOutput,
     allow: Vec<Allow>,
     share: Share,
+    approve: Vec<Approve>,
+    policy: Policy,
     limits: BTreeMap<String, MinuteLimits>,
     prices: BTreeMap<String, Price>,
 }
@@ -51,6 +53,8 @@ impl Default for File {
             output: FileOutput::default(),
             allow: Vec::new(),
             share: Share::default(),
+            approve: Vec::new(),
+            policy: Policy::default(),
             limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }
@@ -67,6 +71,7 @@ struct FileConnection {
     schemas: Option<Vec<String>>,
     tls: Option<Tls>,
     limits: Option<ConnectionLimits>,
+    policy: Option<Policy>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -78,7 +83,7 @@ struct FileOutput {
 
 impl FileConnection {
     /// The connection, its paths beside the file in `folder`; else what is wrong with it, in words.
-    fn read(self, folder: &Path) -> Result<ConnectionSource, String> {
+    fn read(self, name: &str, folder: &Path) -> Result<ConnectionSource, String> {
         let url = match (self.url, self.url_env) {
             (Some(url), None) => UrlSource::Url(place(&url, folder)),
             (None, Some(variable)) => UrlSource::Variable(variable),
@@ -89,8 +94,22 @@ impl FileConnection {
             role: self.role,
             schemas: self.schemas.unwrap_or_default(),
             limits: self.limits.unwrap_or_default(),
+            policies: self
+                .policy
+                .into_iter()
+                .map(|policy| NamedPolicy {
+                    name: format!("connections.{name}.policy"),
+                    policy,
+                })
+                .collect(),
         };
         access.check()?;
+        for named in &access.policies {
+            named
+                .policy
+                .check()
+                .map_err(|problem| format!("has a `policy` that {problem}"))?;
+        }
         Ok(ConnectionSource {
             url,
             semantic: self.semantic.map(|path| folder.join(path)),
@@ -123,11 +142,16 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
             problem,
         });
     }
+    file.policy.check().map_err(|problem| ConfigError::Invalid {
+        path: path.to_owned(),
+        line: line_of(&text, "[policy"),
+        problem: format!("`policy` {problem}"),
+    })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = |p: PathBuf| folder.join(p);
     let mut connections = BTreeMap::new();
     for (name, connection) in file.connections {
-        let source = connection.read(folder).map_err(|problem| ConfigError::Invalid {
+        let source = connection.read(&name, folder).map_err(|problem| ConfigError::Invalid {
             path: path.to_owned(),
             line: line_of(&text, &name),
             problem: format!("connection `{name}` {problem}"),
@@ -142,6 +166,8 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
         batch: file.batch,
         allow: file.allow,
         share: file.share,
+        approve: file.approve,
+        policy: file.policy,
         limits: file.limits,
         prices: file.prices,
         ..Config::default()

@@ -21,7 +21,7 @@ use crate::warehouse::profile;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The sample sales database, written on first use.
-    Sample,
+    Sample { access: Box<Access> },
     /// A path or URL, with the semantic model's file where there is one.
     Given {
         url: String,
@@ -142,12 +142,17 @@ pub(super) struct Connected {
 /// Connects to `source`; nothing is read yet.
 pub(super) async fn connect(source: &Source) -> Result<Connected, DatabaseError> {
     let (target, access, semantic, name) = match source {
-        Source::Sample => {
+        Source::Sample { access } => {
             let path = tokio::task::spawn_blocking(demo::cached)
                 .await
                 .map_err(|error| EngineError::Interrupted(error.to_string()))??;
             let name = Some(demo::DATABASE_NAME.to_owned());
-            (Target::Sqlite(path), Access::default(), Some(Semantics::Sample), name)
+            (
+                Target::Sqlite(path),
+                Access::clone(access),
+                Some(Semantics::Sample),
+                name,
+            )
         }
         Source::Given { url, semantic, access } => (
             Target::parse(url)?,
@@ -190,16 +195,22 @@ pub(super) enum Semantics {
 
 impl Semantics {
     pub(super) fn load(&self, catalog: &Catalog) -> Result<Model, DatabaseError> {
+        // A model describes the whole database; what policies hide of it is taken out of the model too.
+        let full = catalog.rules.as_ref().map_or(catalog, |rules| &rules.full);
         let (loaded, path) = match self {
             Semantics::Sample => (
-                semantic::load(demo::SEMANTIC_YAML, catalog),
+                semantic::load(demo::SEMANTIC_YAML, full),
                 Path::new("fixtures/sales/semantic.yaml"),
             ),
-            Semantics::File(path) => (sound::open(path, catalog), path.as_path()),
+            Semantics::File(path) => (sound::open(path, full), path.as_path()),
         };
-        loaded.map_err(|error| DatabaseError::Semantic {
+        let model = loaded.map_err(|error| DatabaseError::Semantic {
             path: path.to_owned(),
             problem: error.to_string(),
+        })?;
+        Ok(match &catalog.rules {
+            Some(_) => semantic::visible(model, catalog),
+            None => model,
         })
     }
 }

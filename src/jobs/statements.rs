@@ -6,10 +6,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::jobs::database::{DatabaseError, Source, connect};
 use crate::meaning::semantic;
+use crate::warehouse::catalog::pattern::fits_pattern;
 use crate::warehouse::catalog::search::SearchIndex;
 use crate::warehouse::catalog::values::ValueIndex;
 use crate::warehouse::catalog::{Catalog, Table, TableKind};
-use crate::warehouse::engine::{Engine, Known, fits_pattern};
+use crate::warehouse::engine::{Engine, Known};
 use crate::warehouse::profile;
 use crate::warehouse::sql::{self, CheckedSql, Refusal};
 

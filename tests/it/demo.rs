@@ -377,7 +377,8 @@ fn the_semantic_model_names_only_what_is_there() {
 /// The sample database as the analyst opens it: with its catalog, and the semantic model loaded from its file.
 async fn opened() -> Database {
     let never = CancellationToken::new();
-    Database::open(&Source::Sample, &never)
+    let sample = Source::Sample { access: Box::default() };
+    Database::open(&sample, &never)
         .await
         .expect("the semantic model loads without a complaint")
 }

@@ -1,6 +1,7 @@
 //! The one integration-test binary: its modules drive the real `analyst` binary and the public rooms.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod approval;
 mod bad_input;
 mod batch;
 mod demo;
@@ -12,6 +13,7 @@ mod injection;
 mod interrupted;
 mod killed;
 mod lead;
+mod policies;
 mod providers;
 mod query;
 mod question;

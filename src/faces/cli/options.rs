@@ -6,7 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use crate::config::{Allow, Config, Overrides, Share};
+use crate::config::{Allow, Approve, Config, Overrides, Share};
 use crate::faces::cli::Failure;
 use crate::jobs::database::Source;
 use crate::meaning::question::OnAmbiguity;
@@ -51,9 +51,12 @@ pub struct Shared {
     /// Rows of one result
     #[arg(long, value_name = "N")]
     pub max_rows: Option<u64>,
-    /// Offer a model more tools: tasks
+    /// Offer a model more tools: tasks, files (of its session), shell (asks before each command)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "TOOLS")]
     pub allow: Vec<Allowed>,
+    /// Ask at the terminal before: sql, each statement
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    pub approve: Vec<Approve>,
     /// What a model other than the built-in one may see of the data; samples if left out
     #[arg(long, value_enum, value_name = "WHAT")]
     pub share: Option<Share>,
@@ -138,12 +141,28 @@ impl From<Ambiguity> for OnAmbiguity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Allowed {
     Tasks,
+    Files,
+    Shell,
 }
 
 impl From<Allowed> for Allow {
     fn from(allowed: Allowed) -> Self {
         match allowed {
             Allowed::Tasks => Allow::Tasks,
+            Allowed::Files => Allow::Files,
+            Allowed::Shell => Allow::Shell,
+        }
+    }
+}
+
+impl ValueEnum for Approve {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Sql]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Sql => Some(PossibleValue::new("sql")),
         }
     }
 }
@@ -182,6 +201,7 @@ impl Shared {
             jobs,
             allow: (!self.allow.is_empty()).then(|| self.allow.iter().map(|allowed| (*allowed).into()).collect()),
             share: self.share,
+            approve: (!self.approve.is_empty()).then(|| self.approve.clone()),
             out: self.out.clone(),
             ..Overrides::default()
         };
@@ -203,7 +223,9 @@ fn as_of(text: &str) -> Result<Date, Failure> {
 /// The database that the configuration chose.
 pub fn source(config: &Config) -> Source {
     match &config.db {
-        None => Source::Sample,
+        None => Source::Sample {
+            access: Box::new(config.unnamed_access()),
+        },
         Some(connection) => Source::Given {
             url: connection.url.clone(),
             semantic: config.semantic_path().map(PathBuf::from),

@@ -54,7 +54,7 @@ async fn open(shared: &Shared) -> Result<Database, Failure> {
             semantic: None,
             access,
         },
-        Source::Sample => Source::Sample,
+        sample @ Source::Sample { .. } => sample,
     };
     Ok(Database::open(&source, &interrupt()).await?)
 }

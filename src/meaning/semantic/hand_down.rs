@@ -107,6 +107,7 @@ mod tests {
             rows: None,
             comment: None,
             synonyms: vec![],
+            read_through: None,
         }
     }
 

@@ -18,6 +18,7 @@ pub mod ossie;
 pub mod paths;
 pub mod schema;
 pub mod spread;
+mod visible;
 
 pub use dates::TimeFormat;
 pub use draft::draft;
@@ -29,3 +30,4 @@ pub use model::{
     MetricKind, Model, Origin, Relationship, Settings, Source, Unit, WeekStart, Words,
 };
 pub use paths::{Path, Step};
+pub use visible::visible;

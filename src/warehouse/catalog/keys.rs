@@ -318,6 +318,7 @@ mod tests {
             rows: None,
             comment: None,
             synonyms: vec![],
+            read_through: None,
         };
         for column in columns.split(", ") {
             let (column, declared) = column.split_once(' ').unwrap_or((column, "INTEGER"));

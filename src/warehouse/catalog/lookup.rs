@@ -12,6 +12,7 @@ impl Catalog {
             search_path: vec![],
             tables: vec![],
             notes: vec![],
+            rules: None,
         }
     }
 
@@ -176,6 +177,7 @@ mod tests {
             rows: None,
             comment: None,
             synonyms: vec![],
+            read_through: None,
         }
     }
 

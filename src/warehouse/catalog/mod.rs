@@ -1,5 +1,7 @@
 //! What a database contains: tables, columns, keys. Facts carry their source; nothing here runs SQL.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::warehouse::Dialect;
@@ -7,12 +9,15 @@ use crate::warehouse::Dialect;
 pub(crate) mod keys;
 mod lookup;
 pub mod names;
+pub(crate) mod pattern;
 mod quote;
+mod rules;
 pub mod search;
 mod types;
 pub mod values;
 
 pub use quote::quote;
+pub use rules::{RuleError, Rules};
 
 /// Everything that is known about one database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +31,9 @@ pub struct Catalog {
     /// What could not be read, or not fully, such as a view that no longer compiles.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The policies that it is seen under; every check goes by them.
+    #[serde(skip)]
+    pub rules: Option<Arc<Rules>>,
 }
 
 /// Whether a relation stores rows or is computed from others.
@@ -53,6 +61,9 @@ pub struct Table {
     pub comment: Option<String>,
     /// Other words for the table, handed down from the semantic model.
     pub synonyms: Vec<String>,
+    /// The query that stands for the table, where a policy hides a part of it.
+    #[serde(skip)]
+    pub read_through: Option<String>,
 }
 
 /// How many rows a table has.

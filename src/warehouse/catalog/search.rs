@@ -289,6 +289,7 @@ mod tests {
             rows: None,
             comment: None,
             synonyms: vec![],
+            read_through: None,
         }
     }
 

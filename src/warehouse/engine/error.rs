@@ -5,6 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::warehouse::Dialect;
+use crate::warehouse::catalog::RuleError;
 use crate::warehouse::engine::TargetError;
 use crate::warehouse::fetch::FetchError;
 
@@ -51,6 +52,19 @@ pub enum EngineError {
     Damaged(String),
     #[error("statement is for {statement:?}, but the database speaks {database:?}")]
     WrongDialect { statement: Dialect, database: Dialect },
+    /// A policy that does not fit the database.
+    #[error(transparent)]
+    Policy(#[from] RuleError),
+    #[error("`{place}` in analyst.toml is `{condition}`, which is no condition for the table: {problem}")]
+    BadRowFilter {
+        place: String,
+        condition: String,
+        problem: String,
+    },
+    #[error(
+        "the statement was not checked under the policies of this database, so it is not run; open the database anew"
+    )]
+    Unguarded,
     #[error(transparent)]
     Fetch(#[from] FetchError),
     #[error("the database task ended early: {0}")]
@@ -61,7 +75,13 @@ impl EngineError {
     /// Can the words hold no value of the data? The engine's own may quote one that it could not convert.
     pub fn is_free_of_values(&self) -> bool {
         match self {
-            Self::Timeout(_) | Self::Cancelled | Self::TooCostly { .. } | Self::WrongDialect { .. } => true,
+            Self::Timeout(_)
+            | Self::Cancelled
+            | Self::TooCostly { .. }
+            | Self::WrongDialect { .. }
+            | Self::Policy(_)
+            | Self::BadRowFilter { .. }
+            | Self::Unguarded => true,
             Self::Target(_)
             | Self::Open { .. }
             | Self::Connection { .. }

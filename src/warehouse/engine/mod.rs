@@ -1,14 +1,15 @@
 //! One file per database: connect, introspect, run checked statements.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Access, ConnectionLimits};
+use crate::config::{Access, ConnectionLimits, NamedPolicy};
 use crate::warehouse::Dialect;
-use crate::warehouse::catalog::{Catalog, Table, quote};
+use crate::warehouse::catalog::{Catalog, Rules, Table, quote};
 use crate::warehouse::fetch::{Cell, Fetched};
-use crate::warehouse::sql::CheckedSql;
+use crate::warehouse::sql::{CheckedSql, check_row_filter};
 
 mod adbc;
 mod cache;
@@ -36,7 +37,6 @@ use sqlite::SqliteEngine;
 pub use adbc::AdbcTarget;
 pub use cache::{CatalogCache, Known};
 pub use error::EngineError;
-pub(crate) use files::fits_pattern;
 pub use limits::{Ceiling, RunLimits};
 pub use target::{FileSet, ServerUrl, Target, TargetError};
 
@@ -49,6 +49,8 @@ pub struct Engine {
     backend: Backend,
     /// What no statement may exceed, whoever asks.
     limits: ConnectionLimits,
+    /// What may be read at all, whoever asks.
+    policies: Arc<[NamedPolicy]>,
     /// Where the catalog is kept between runs.
     place: Option<Place>,
 }
@@ -67,6 +69,7 @@ impl From<Backend> for Engine {
         Self {
             backend,
             limits: ConnectionLimits::default(),
+            policies: Arc::default(),
             place: None,
         }
     }
@@ -116,7 +119,8 @@ impl Engine {
         };
         Ok(Self {
             backend,
-            limits: access.limits,
+            limits: access.all_limits(),
+            policies: access.policies.clone().into(),
             place: cache.map(|cache| cache.place(&target.place(), access)),
         })
     }
@@ -146,17 +150,40 @@ impl Engine {
     /// What the database contains: tables, columns, types, keys (declared and inferred), row counts. No profiles: those
     /// come from [`crate::warehouse::profile::survey`].
     pub async fn introspect(&self) -> Result<Catalog, EngineError> {
-        match &self.place {
-            Some(place) => Ok(self.recall(place).await?.catalog),
-            None => self.read().await,
+        let catalog = match &self.place {
+            Some(place) => self.recall(place).await?.catalog,
+            None => self.read().await?,
+        };
+        self.seen(catalog)
+    }
+
+    /// `catalog` as the policies let it be seen.
+    fn seen(&self, catalog: Catalog) -> Result<Catalog, EngineError> {
+        if self.policies.is_empty() {
+            return Ok(catalog);
         }
+        let seen = Rules::apply(&self.policies, catalog)?;
+        for (table, condition, place) in seen.rules.iter().flat_map(|rules| rules.row_filters()) {
+            let full = seen.rules.as_ref().map_or(&seen, |rules| &rules.full);
+            check_row_filter(condition, table, full).map_err(|refusal| EngineError::BadRowFilter {
+                place,
+                condition: condition.to_owned(),
+                problem: refusal.to_string(),
+            })?;
+        }
+        Ok(seen)
     }
 
     /// As [`Engine::introspect`], ready to be searched by the words of names and comments.
     pub async fn known(&self) -> Result<Known, EngineError> {
-        match &self.place {
-            Some(place) => self.recall(place).await,
-            None => self.read().await.map(Known::from),
+        let known = match &self.place {
+            Some(place) => self.recall(place).await?,
+            None => Known::from(self.read().await?),
+        };
+        match self.policies.is_empty() {
+            true => Ok(known),
+            // The words of hidden names are not to be found either.
+            false => self.seen(known.catalog).map(Known::from),
         }
     }
 
@@ -225,17 +252,27 @@ impl Engine {
                 database: self.dialect(),
             });
         }
-        self.run_text(sql.text(), &limits.within(&self.limits), cancel).await
+        self.run_text(self.permitted(sql)?, &limits.within(&self.limits), cancel)
+            .await
+    }
+
+    /// The text to send: only a statement that was checked under this database's policies runs on it.
+    fn permitted<'a>(&self, sql: &'a CheckedSql) -> Result<&'a str, EngineError> {
+        match sql.policies() == &*self.policies {
+            true => Ok(sql.sent()),
+            false => Err(EngineError::Unguarded),
+        }
     }
 
     /// The plan that the database would run the statement by, one line a step.
     pub async fn explain(&self, sql: &CheckedSql, cancel: &CancellationToken) -> Result<Vec<String>, EngineError> {
+        let text = self.permitted(sql)?;
         match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.explain(sql.text(), cancel).await,
-            Backend::Postgres(postgres) => postgres.explain(sql.text(), cancel).await,
-            Backend::Mysql(mysql) => mysql.explain(sql.text(), cancel).await,
+            Backend::Sqlite(sqlite) => sqlite.explain(text, cancel).await,
+            Backend::Postgres(postgres) => postgres.explain(text, cancel).await,
+            Backend::Mysql(mysql) => mysql.explain(text, cancel).await,
             #[cfg(feature = "adbc")]
-            Backend::Adbc(adbc) => adbc.explain(sql.text(), cancel).await,
+            Backend::Adbc(adbc) => adbc.explain(text, cancel).await,
         }
     }
 
@@ -288,8 +325,12 @@ impl Engine {
             .collect();
         let columns = columns.join(", ");
         let sql = match &self.backend {
-            Backend::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,
             _ if columns.is_empty() => return Ok(state),
+            _ if let Some(query) = &table.read_through => {
+                let limit = sample.map(|rows| format!(" LIMIT {rows}")).unwrap_or_default();
+                format!("SELECT {columns} FROM ({query}) AS permitted{limit}")
+            }
+            Backend::Sqlite(sqlite) => return sqlite.fold_values(table, sample, state, add, cancel).await,
             Backend::Postgres(postgres) => postgres.scan(table, &columns, &name, sample),
             Backend::Mysql(mysql) => mysql.scan(table, &columns, &name, sample),
             #[cfg(feature = "adbc")]

@@ -1,20 +1,25 @@
 //! From text to a statement that may run: parse, guard, resolve, lint.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::config::NamedPolicy;
 use crate::warehouse::Dialect;
-use crate::warehouse::catalog::Catalog;
+use crate::warehouse::catalog::{Catalog, Rules};
 
 mod guard;
 mod lint;
 mod names;
 mod parse;
+mod policy;
 mod rephrase;
 mod resolve;
 mod scan;
 mod verdict;
 
 pub(crate) use names::nearest;
+pub use policy::check_row_filter;
 pub use verdict::{Outcome, Verdict};
 
 /// One statement that may run: read-only, every name resolved, lints attached.
@@ -28,12 +33,23 @@ pub struct CheckedSql {
     lints: Vec<Lint>,
     reads: Vec<String>,
     aggregated: bool,
+    /// What is sent in its place under a policy.
+    sent: Option<String>,
+    rules: Option<Arc<Rules>>,
 }
 
 impl CheckedSql {
     /// The statement as it will be sent, without a trailing semicolon.
     pub fn text(&self) -> &str {
         &self.text
+    }
+    /// The statement as the policies let it run: the text itself where they leave it as it is.
+    pub fn sent(&self) -> &str {
+        self.sent.as_deref().unwrap_or(&self.text)
+    }
+    /// The policies that it was checked under.
+    pub fn policies(&self) -> &[NamedPolicy] {
+        self.rules.as_deref().map_or(&[], |rules| &rules.policies)
     }
     pub fn dialect(&self) -> Dialect {
         self.dialect
@@ -101,6 +117,8 @@ pub enum Stage {
     Guard,
     Parse,
     Resolve,
+    /// A policy of the configuration.
+    Policy,
     Lint,
 }
 
@@ -180,18 +198,27 @@ fn check_scanned(scanned: scan::Scanned<'_>, catalog: Option<&Catalog>) -> Resul
         lints: Vec::new(),
         reads: Vec::new(),
         aggregated: false,
+        sent: None,
+        rules: catalog.and_then(|catalog| catalog.rules.clone()),
     };
-    let (query, Some(catalog)) = (form.query(), catalog) else {
+    let Some(catalog) = catalog else {
         return Ok(checked);
     };
-    let Some(query) = query else { return Ok(checked) };
+    if !matches!(form, parse::Form::Query(_))
+        && let Some(refusal) = policy::refuse_form(catalog)
+    {
+        return Err(refusal);
+    }
+    let Some(query) = form.query() else { return Ok(checked) };
     let (bound, reasons) = resolve::resolve(query, dialect, catalog);
     if !reasons.is_empty() {
-        return Err(Refusal {
+        let unknown = Refusal {
             stage: Stage::Resolve,
             reasons,
-        });
+        };
+        return Err(policy::explain(query, dialect, catalog).unwrap_or(unknown));
     }
+    checked.sent = policy::rewrite(&checked.text, query, &bound, dialect)?;
     checked.lineage = resolve::lineage(&bound);
     checked.reads = bound
         .read

@@ -82,7 +82,7 @@ pub(super) fn parse(scanned: Scanned<'_>) -> Result<Form, Refusal> {
     };
     parsed.map_err(|refusal| match refusal.stage {
         Stage::Parse => unread.explained(refusal),
-        Stage::Guard | Stage::Resolve | Stage::Lint => refusal,
+        Stage::Guard | Stage::Resolve | Stage::Policy | Stage::Lint => refusal,
     })
 }
 

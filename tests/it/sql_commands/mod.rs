@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{analyst, run, stderr, stdout};
 
 mod check;
-mod engines;
+pub mod engines;
 mod limits;
 mod run;
 mod schema;

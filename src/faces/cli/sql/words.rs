@@ -75,6 +75,7 @@ fn step(stage: Stage) -> &'static str {
         Stage::Guard => "by the guard: it would do more than read",
         Stage::Parse => "by the parser: it cannot be read",
         Stage::Resolve => "because names do not resolve",
+        Stage::Policy => "because a policy forbids it",
         Stage::Lint => "because of lints that --deny names",
     }
 }

@@ -258,6 +258,7 @@ pub fn catalog() -> Catalog {
             rows: None,
             comment: None,
             synonyms: Vec::new(),
+            read_through: None,
         })
         .collect();
     catalog

@@ -48,6 +48,7 @@ pub(crate) fn catalog(tables: &[TableOf<'_>]) -> Catalog {
             rows: None,
             comment: None,
             synonyms: vec![],
+            read_through: None,
         });
     }
     catalog

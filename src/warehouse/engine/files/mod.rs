@@ -11,6 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::{EngineError, TargetError};
 use crate::warehouse::Dialect;
+use crate::warehouse::catalog::pattern::fits_pattern;
 use crate::warehouse::catalog::quote;
 use crate::warehouse::fetch::unique_name;
 
@@ -89,23 +90,6 @@ fn extension(path: &Path) -> String {
 fn is_table(path: &Path) -> bool {
     let extension = extension(path);
     extension == PARQUET || DELIMITED.contains(&extension.as_str())
-}
-
-/// Does `name` fit `pattern`, in which `*` stands for any characters and `?` for one?
-pub(crate) fn fits_pattern(pattern: &str, name: &str) -> bool {
-    matches(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>())
-}
-
-fn matches(pattern: &[char], name: &[char]) -> bool {
-    match (pattern, name) {
-        ([], []) => true,
-        (['*', rest @ ..], _) => {
-            matches(rest, name) || name.split_first().is_some_and(|(_, left)| matches(pattern, left))
-        }
-        (['?', rest @ ..], [_, left @ ..]) => matches(rest, left),
-        ([one, rest @ ..], [other, left @ ..]) => one == other && matches(rest, left),
-        _ => false,
-    }
 }
 
 /// Makes a database with one table for each file, named like the file.

@@ -127,6 +127,7 @@ fn table(row: &MySqlRow) -> Result<(Table, i64), sqlx::Error> {
         // Views are commented `VIEW` by the server.
         comment: comment.filter(|comment| !comment.is_empty() && comment != "VIEW"),
         synonyms: vec![],
+        read_through: None,
     };
     Ok((table, row.try_get::<Option<i64>, _>(5)?.unwrap_or_default()))
 }

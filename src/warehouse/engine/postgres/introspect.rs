@@ -131,6 +131,7 @@ fn table(row: &PgRow) -> Result<(i64, Table, i64), sqlx::Error> {
         }),
         comment: row.try_get(4)?,
         synonyms: vec![],
+        read_through: None,
     };
     Ok((row.try_get(0)?, table, row.try_get(6)?))
 }

@@ -74,6 +74,7 @@ fn read_table(
         rows,
         comment: None,
         synonyms: vec![],
+        read_through: None,
     };
     Ok((table, notes))
 }

@@ -28,6 +28,7 @@ pub(super) use aggregated::is_aggregated;
 pub(super) use kinds::kind_of;
 use model::{Bound, Meaning, Place, Shape, Source, address};
 pub(super) use output::{columns_of as block_columns, is_average, output_columns};
+pub(super) use relation::idents;
 pub(super) use select::has_group_by;
 
 /// The part of a SELECT that is being looked at; engines differ in which of them see output aliases.
@@ -79,6 +80,7 @@ pub(super) fn resolve<'a>(query: &'a Query, dialect: Dialect, catalog: &'a Catal
         blocks: Vec::new(),
         meanings: HashMap::new(),
         output: Rc::default(),
+        used: HashMap::new(),
         read: Vec::new(),
         quoted_strings: Vec::new(),
     };

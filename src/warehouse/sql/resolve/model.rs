@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use sqlparser::ast::{Expr, Ident, Query, Select};
+use sqlparser::ast::{Expr, Ident, ObjectName, Query, Select};
 
 use crate::warehouse::catalog::{Catalog, DataType};
 
@@ -126,6 +126,16 @@ pub(in crate::warehouse::sql) struct ColumnRef {
     pub field: usize,
 }
 
+/// What a name in FROM stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::warehouse::sql) enum Used {
+    /// The catalog's table, by position.
+    Table(usize),
+    Cte,
+    /// A table of the engine itself, or one that is not known.
+    Other,
+}
+
 /// Where a block stands in the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::warehouse::sql) enum Place {
@@ -208,6 +218,8 @@ pub(in crate::warehouse::sql) struct Bound<'a> {
     /// By the address of the name's expression in the tree, which does not move while it is looked at.
     pub meanings: HashMap<usize, Meaning>,
     pub output: Rc<Shape>,
+    /// What the names in FROM stand for, by the address of each.
+    pub used: HashMap<usize, Used>,
     /// Every table column that the statement reads anywhere.
     pub read: Vec<Source>,
     /// Double-quoted words that were taken as strings.
@@ -217,6 +229,11 @@ pub(in crate::warehouse::sql) struct Bound<'a> {
 /// The key of an expression in [`Bound::meanings`].
 pub(in crate::warehouse::sql) fn address(expr: &Expr) -> usize {
     std::ptr::from_ref(expr).addr()
+}
+
+/// The key of a name in [`Bound::used`].
+pub(in crate::warehouse::sql) fn address_of(name: &ObjectName) -> usize {
+    std::ptr::from_ref(name).addr()
 }
 
 impl Bound<'_> {

@@ -6,7 +6,7 @@ use sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Table as TableCommand, TableAlias, TableFactor, TableWithJoins,
 };
 
-use super::model::{How, Joined, Place, Relation, Shape};
+use super::model::{How, Joined, Place, Relation, Shape, Used, address_of};
 use super::parts::argument;
 use super::shape::{function_fields, table_shape};
 use super::{Binder, Clause, Scope};
@@ -14,7 +14,7 @@ use crate::warehouse::Dialect;
 use crate::warehouse::sql::names::{Naming, fold, same};
 
 /// The identifiers of a name, unless one of its parts is computed.
-pub(super) fn idents(name: &ObjectName) -> Vec<&Ident> {
+pub(in crate::warehouse::sql) fn idents(name: &ObjectName) -> Vec<&Ident> {
     name.0
         .iter()
         .filter_map(|part| match part {
@@ -185,16 +185,19 @@ impl<'a> Binder<'a> {
                 .rev()
                 .find(|c| same(&folded, &c.name, self.dialect, Naming::Table));
             if let Some(cte) = cte {
-                let (shape, name) = (Rc::clone(&cte.shape), cte.name.clone());
-                return self.add(block, shape, alias, None, &name);
+                let (shape, shown) = (Rc::clone(&cte.shape), cte.name.clone());
+                self.bound.used.insert(address_of(name), Used::Cte);
+                return self.add(block, shape, alias, None, &shown);
             }
         }
         match self.find_table(&parts) {
             Some((index, table)) => {
+                self.bound.used.insert(address_of(name), Used::Table(index));
                 let shape = Rc::new(table_shape(index, table));
                 self.add(block, shape, alias, Some(index), &table.name);
             }
             None => {
+                self.bound.used.insert(address_of(name), Used::Other);
                 let last = parts.last().map_or("", |i| i.value.as_str());
                 if !self.is_system_table(&parts) && !self.is_column_path(block, &parts) {
                     self.unknown_table(&parts);

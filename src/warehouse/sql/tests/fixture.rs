@@ -42,6 +42,7 @@ pub fn catalog(dialect: Dialect, ddl: &str) -> Catalog {
         search_path,
         tables,
         notes: Vec::new(),
+        rules: None,
     }
 }
 
@@ -60,6 +61,7 @@ fn table(dialect: Dialect, statement: &Statement) -> Table {
         rows: None,
         comment: None,
         synonyms: Vec::new(),
+        read_through: None,
     };
     if dialect == Dialect::Postgres && table.schema.is_none() {
         table.schema = Some("public".to_owned());
