@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::prompt::PromptParts;
 use crate::agent::run::{Earlier, RunError, RunInput, RunOutput, Settings, run};
-use crate::config::{Allow, Config};
+use crate::config::{Allow, Approve, Config};
 use crate::insight::evidence::Evidence;
 use crate::insight::report::{ReportInput, render};
 use crate::jobs::database::Database;
@@ -26,10 +26,13 @@ use crate::session::timeline::{Listener, Timeline, TimelineError};
 use crate::session::todo::{SharedPlan, TodoList};
 use crate::skill::Skills;
 use crate::text::{Language, redact};
+use crate::tools::approval::Person;
+use crate::tools::bash::Bash;
 use crate::tools::chart::Chart;
 use crate::tools::glossary::Glossary;
 use crate::tools::metric_compute::MetricCompute;
 use crate::tools::query_compose::QueryCompose;
+use crate::tools::read_file::ReadFile;
 use crate::tools::schema_probe::SchemaProbe;
 use crate::tools::skill::SkillTool;
 use crate::tools::sql_execute::SqlExecute;
@@ -38,6 +41,7 @@ use crate::tools::task_create::{TaskCreate, TaskDesk, TaskList};
 use crate::tools::task_update::{TaskGet, TaskUpdate};
 use crate::tools::todo_write::TodoWrite;
 use crate::tools::workbench::{Folders, Setup};
+use crate::tools::write_file::{EditFile, WriteFile};
 use crate::tools::{Registry, Tool, Workbench};
 use crate::warehouse::engine::{Ceiling, RunLimits};
 
@@ -63,6 +67,8 @@ pub struct Job<'a> {
     /// A conversation that the question builds on.
     pub before: Vec<Message>,
     pub session: &'a Session,
+    /// Who is asked before something runs, where the configuration wants that.
+    pub person: Option<Person>,
     pub listeners: Vec<Arc<dyn Listener>>,
     pub cancel: CancellationToken,
 }
@@ -276,6 +282,8 @@ fn workbench(job: &Job<'_>, database: &Database, run: u32, language: Language) -
         },
         skills: Arc::clone(&job.skills),
         share: job.config.shared_with_model(),
+        person: job.person.clone(),
+        approve_sql: job.config.approve.contains(&Approve::Sql),
     }))
 }
 
@@ -294,7 +302,16 @@ pub fn registry(plan: &SharedPlan, config: &Config) -> Registry {
         Box::new(MetricCompute),
         Box::new(Chart),
         Box::new(SkillTool),
+        Box::new(ReadFile {
+            of_session: config.allow.contains(&Allow::Files),
+        }),
     ]);
+    if config.allow.contains(&Allow::Files) {
+        tools.extend([Box::new(WriteFile) as Box<dyn Tool>, Box::new(EditFile)]);
+    }
+    if config.allow.contains(&Allow::Shell) {
+        tools.push(Box::new(Bash));
+    }
     if config.allow.contains(&Allow::Tasks) {
         let desk = TaskDesk::new(Tasks::at(config.output.home.join("tasks")));
         tools.extend([

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Allow, Budget, Config, ConfigError, Plan, Share};
+use crate::config::{Allow, Approve, Budget, Config, ConfigError, Plan, Share};
 use crate::text::{Language, redact};
 
 /// The `options` of `session_started`.
@@ -24,6 +24,8 @@ pub struct Terms {
     pub allow: Vec<Allow>,
     #[serde(default)]
     pub share: Share,
+    #[serde(default)]
+    pub approve: Vec<Approve>,
     pub semantic: Option<PathBuf>,
     pub database: DatabaseTerm,
 }
@@ -61,6 +63,7 @@ impl Terms {
             budget: config.budget,
             allow: config.allow.clone(),
             share: config.share,
+            approve: config.approve.clone(),
             semantic: config.semantic.as_deref().map(lasting),
             database: database(config),
         }
@@ -94,6 +97,7 @@ impl Terms {
         config.allow.clone_from(&self.allow);
         // What the configuration forbids today stays forbidden.
         config.share = config.share.min(self.share);
+        config.approve.extend(&self.approve);
         config.semantic.clone_from(&self.semantic);
         Ok(config)
     }

@@ -4,11 +4,15 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub mod approval;
 mod args;
+pub mod bash;
 pub mod chart;
+mod files;
 pub mod glossary;
 pub mod metric_compute;
 pub mod query_compose;
+pub mod read_file;
 pub mod registry;
 pub mod schema_probe;
 pub mod skill;
@@ -19,6 +23,7 @@ pub mod task_update;
 pub mod todo_write;
 mod withheld;
 pub mod workbench;
+pub mod write_file;
 
 pub use registry::Registry;
 pub use workbench::Workbench;

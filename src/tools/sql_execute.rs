@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::insight::metrics::{Cell, Number, decimal_of};
 use crate::session::event::ArtifactKind;
+use crate::tools::approval::{Asked, approved};
 use crate::tools::workbench::QueryRun;
 use crate::tools::{Call, Reply, Tool, ToolError, Workbench, args, sql_validate, withheld};
 use crate::warehouse::catalog::DataType;
@@ -131,8 +132,19 @@ impl SqlExecute {
             .artifact_id
             .ok_or_else(|| ToolError::CannotBeDone("no id was given for the result".into()))?;
         let (result, path) = match source {
-            Source::Disk if let Some(kept) = kept(at, &id, &checked) => kept,
+            // Under policies rows are read anew: what may be seen may be less by now.
+            Source::Disk
+                if checked.policies().is_empty()
+                    && let Some(kept) = kept(at, &id, &checked) =>
+            {
+                kept
+            }
             Source::Disk | Source::Database => {
+                if at.approve_sql {
+                    let title = args.title.clone().unwrap_or_default();
+                    let sql = checked.text().to_owned();
+                    approved(at.person.as_ref(), Asked::Sql { title, sql }).await?;
+                }
                 let fetched = run(at, &checked, &call.cancel).await?;
                 let result = ResultSet::new(id, checked.text(), fetched);
                 let path = result

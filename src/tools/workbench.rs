@@ -15,6 +15,7 @@ use crate::skill::Skills;
 use crate::text::Language;
 use crate::time::TimeContext;
 use crate::tools::ToolError;
+use crate::tools::approval::Person;
 use crate::tools::chart::ChartMade;
 use crate::warehouse::catalog::Catalog;
 use crate::warehouse::catalog::search::SearchIndex;
@@ -48,6 +49,9 @@ pub struct Workbench {
     pub skills: Arc<Skills>,
     /// What the model may be told of the data.
     pub share: Share,
+    /// Who is asked before a command runs, and before a statement where `approve_sql` is set.
+    pub person: Option<Person>,
+    pub approve_sql: bool,
     made: Mutex<Made>,
 }
 
@@ -95,6 +99,8 @@ pub struct Setup {
     pub folders: Folders,
     pub skills: Arc<Skills>,
     pub share: Share,
+    pub person: Option<Person>,
+    pub approve_sql: bool,
 }
 
 impl Workbench {
@@ -111,6 +117,8 @@ impl Workbench {
             folders: setup.folders,
             skills: setup.skills,
             share: setup.share,
+            person: setup.person,
+            approve_sql: setup.approve_sql,
             made: Mutex::new(Made::default()),
         }
     }
@@ -286,6 +294,8 @@ pub(crate) mod testing {
             },
             skills: Arc::new(Skills::default()),
             share: Share::Samples,
+            person: None,
+            approve_sql: false,
         })
     }
 }

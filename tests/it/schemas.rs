@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 fn tools() -> Value {
     let config = Config {
-        allow: vec![Allow::Tasks],
+        allow: vec![Allow::Tasks, Allow::Files, Allow::Shell],
         ..Config::default()
     };
     let arguments: Vec<Value> = registry(&SharedPlan::default(), &config)

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
 use crate::faces::cli::errors::INTERRUPTED;
 use crate::faces::cli::options::{Shared, source, today};
 use crate::faces::cli::progress::{EventLines, Panel, print, watched};
-use crate::faces::cli::{Failure, models};
+use crate::faces::cli::{Failure, approve, models};
 use crate::insight::report::{ReportJson, for_terminal};
 use crate::jobs::answer::{Answered, Job, answer, check_question};
 use crate::jobs::database::Database;
@@ -60,6 +61,8 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let question = question(&args.question)?;
     let question = check_question(&question)?;
     let config = args.shared.resolve(None)?;
+    // Without a terminal nothing is opened and nothing written.
+    approve::person(&config, None)?;
     let model = models::model(&config.model, &models::Gates::of(&config))?;
     let cancel = interrupt();
     let database = Database::open(&source(&config), &cancel).await?;
@@ -68,6 +71,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         None => Session::create(&config.output.home, jiff::Timestamp::now())?,
     };
     let watching = args.shown.watching(question, args.shared.quiet);
+    let person = approve::person(&config, watching.bar())?;
     let answered = answer(Job {
         question,
         database: &database,
@@ -77,6 +81,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         today: today(),
         before: Vec::new(),
         session: &session,
+        person,
         listeners: watching.listeners(),
         cancel,
     })
@@ -107,6 +112,11 @@ impl Watching {
         if let Some(panel) = &self.panel {
             events.iter().for_each(|event| panel.hear(event));
         }
+    }
+
+    /// What is drawn anew all the time, and must stand back while somebody is asked.
+    pub fn bar(&self) -> Option<ProgressBar> {
+        self.panel.as_ref().map(|panel| panel.bar())
     }
 
     pub fn end(&self) {

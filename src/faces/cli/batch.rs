@@ -14,7 +14,7 @@ use crate::config::{Budget, Config, Share};
 use crate::faces::cli::ask::interrupt;
 use crate::faces::cli::options::{Shared, skills, source, today, variable};
 use crate::faces::cli::progress::{print, watched};
-use crate::faces::cli::{Failure, models};
+use crate::faces::cli::{Failure, approve, models};
 use crate::jobs::answer::{Job, answer, resume};
 use crate::jobs::batch::{self, Found, Progress, Question, Ran, Runner, Settings, headline};
 use crate::jobs::database::{Database, Source};
@@ -26,6 +26,7 @@ use crate::session::message::Message;
 use crate::session::store::Session;
 use crate::skill::Skills;
 use crate::text::Language;
+use crate::tools::approval::Person;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -47,12 +48,15 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let gates = models::Gates::of(&config);
     models::model(&config.model, &gates)?;
     let questions = batch::read(&args.file).map_err(|error| Failure::usage(error.to_string()))?;
+    let bar = watched(args.shared.quiet).then(|| bar(questions.len()));
+    let person = approve::person(&config, bar.clone())?;
     let cancel = interrupt();
     let runner = Arc::new(Questions {
         skills: Arc::new(skills()),
         databases: Mutex::new(HashMap::new()),
         models: Mutex::new(HashMap::new()),
         gates,
+        person,
         config: config.clone(),
     });
     runner
@@ -64,7 +68,6 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         .out
         .clone()
         .unwrap_or_else(|| folder_of(&config, &args.file));
-    let bar = watched(args.shared.quiet).then(|| bar(questions.len()));
     let tell = |progress: Progress<'_>| {
         if let Some(bar) = &bar {
             show(bar, &progress);
@@ -111,7 +114,15 @@ fn about(config: &Config) -> String {
         },
         ..Terms::of(config, jiff::civil::Date::MIN)
     };
-    serde_json::json!([config.model, config.language, terms, semantic]).to_string()
+    let mut parts = serde_json::json!([config.model, config.language, terms, semantic]);
+    let access = config
+        .db
+        .as_ref()
+        .map_or_else(|| config.unnamed_access(), |db| db.access.clone());
+    if let (false, Some(list)) = (access.policies.is_empty(), parts.as_array_mut()) {
+        list.push(serde_json::json!(access.policies));
+    }
+    parts.to_string()
 }
 
 /// The same file always goes to the same folder.
@@ -147,6 +158,7 @@ struct Questions {
     databases: Mutex<HashMap<Source, Arc<OnceCell<Database>>>>,
     models: Mutex<HashMap<String, Arc<dyn ChatModel>>>,
     gates: models::Gates,
+    person: Option<Person>,
 }
 
 impl Questions {
@@ -221,6 +233,7 @@ impl Runner for Questions {
                 .flat_map(|found| said_before(found, config.shared_with_model()))
                 .collect(),
             session: &session,
+            person: self.person.clone(),
             listeners: Vec::new(),
             cancel: cancel.clone(),
         };

@@ -1,5 +1,6 @@
 //! The command line: what may be written, and one file per command.
 
+mod approve;
 mod ask;
 mod batch;
 mod demo;

@@ -60,6 +60,10 @@ impl Panel {
         }
     }
 
+    pub fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// Leaves the plan as it ended on the screen, and the rest of the screen alone.
     pub fn end(&self) {
         self.bar.finish_and_clear();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::faces::cli::ask::{Shown, interrupt};
 use crate::faces::cli::options::{Shared, skills, source, variable};
-use crate::faces::cli::{Failure, models, sessions};
+use crate::faces::cli::{Failure, approve, models, sessions};
 use crate::jobs::answer::{Job, resume};
 use crate::jobs::database::Database;
 use crate::jobs::terms::Terms;
@@ -70,6 +70,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let cancel = interrupt();
     let database = Database::open(&source(&config), &cancel).await?;
     let watching = args.shown.watching(&question, args.quiet);
+    let person = approve::person(&config, watching.bar())?;
     watching.catch_up(&cut.events);
     let answered = resume(
         Job {
@@ -81,6 +82,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
             today: terms.today,
             before: Vec::new(),
             session: &session,
+            person,
             listeners: watching.listeners(),
             cancel,
         },

@@ -15,7 +15,7 @@ pub struct Args {
     /// Print names, descriptions and argument schemas as JSON
     #[arg(long)]
     json: bool,
-    /// List these tools as well: tasks
+    /// List these tools as well: tasks, files, shell
     #[arg(long, value_enum, value_delimiter = ',')]
     allow: Vec<Allowed>,
 }

@@ -51,6 +51,7 @@ impl Agent {
             today: settings.today,
             before: Vec::new(),
             session: &session,
+            person: None,
             listeners: Vec::new(),
             cancel: cancel.clone(),
         })
