@@ -83,13 +83,25 @@ impl<'a> Scope<'a> {
             return Vec::new();
         };
         let find = |wanted: &[&str]| {
-            known.fields.iter().find(|field| {
-                let stems = name_stems(&field.words.label);
-                wanted.iter().any(|word| stems == name_stems(word))
-            })
+            let wanted: Vec<Vec<String>> = wanted.iter().map(|word| name_stems(word)).collect();
+            let called = |field: &&Field| {
+                let names = std::iter::once(&field.words.label).chain(&field.words.synonyms);
+                let mut names = names.chain(std::iter::once(&field.name)).map(|name| name_stems(name));
+                names.any(|name| wanted.contains(&name))
+            };
+            // `emp_fname`: a prefix that says whose name it is.
+            let ends_so = |field: &&Field| {
+                let stems = name_stems(&field.name);
+                wanted.iter().any(|word| stems.ends_with(word))
+            };
+            known
+                .fields
+                .iter()
+                .find(called)
+                .or_else(|| known.fields.iter().find(ends_so))
         };
-        let first = find(&["first name", "given name", "forename"]);
-        let last = find(&["last name", "surname", "family name"]);
+        let first = find(&["first name", "given name", "forename", "fname"]);
+        let last = find(&["last name", "surname", "family name", "lname"]);
         match (first, last) {
             (Some(first), Some(last)) => {
                 vec![FieldRef::new(dataset, &first.name), FieldRef::new(dataset, &last.name)]

@@ -1,5 +1,6 @@
 //! Small turns of phrase that are settled before the walk: "names of the employees", "full name", "taught by".
 
+use crate::meaning::query::{Comparison, Literal};
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::scope::Scope;
@@ -17,6 +18,30 @@ pub fn tidy(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
     full_names(nodes, scope);
     first_and_last_names(nodes, scope);
     agents(nodes);
+    exact_numbers(nodes);
+}
+
+/// "With only 2 stations", "exactly one": equal to that number.
+fn exact_numbers(nodes: &mut [Node]) {
+    for at in 1..nodes.len() {
+        let says_only = at
+            .checked_sub(1)
+            .and_then(|before| nodes.get(before))
+            .is_some_and(|node| node.what == What::Cue(Cue::Filler) && node.text.eq_ignore_ascii_case("only"));
+        let says_one = nodes
+            .get(at)
+            .is_some_and(|node| node.what == What::Cue(Cue::Filler) && node.text.eq_ignore_ascii_case("one"));
+        let is_number = nodes.get(at).is_some_and(|node| matches!(node.what, What::Number(_)));
+        if !says_only || !(says_one || is_number) {
+            continue;
+        }
+        if let Some(node) = nodes.get_mut(at - 1) {
+            node.what = What::Cue(Cue::Compare(Comparison::Equal));
+        }
+        if let (true, Some(node)) = (says_one, nodes.get_mut(at)) {
+            node.what = What::Number(Literal::Integer(1));
+        }
+    }
 }
 
 /// "Names of authors" where author is a field, "institution name": the field itself is the name. "Names of the

@@ -79,6 +79,10 @@ impl Builder<'_> {
             let is_below =
                 dataset != base && self.scope.points_at(&dataset, base) && !self.scope.points_at(base, &dataset);
             let is_exists = inner.is_none();
+            if is_exists && !negated && (dataset == base || self.scope.points_at(base, &dataset)) {
+                // Every row that is counted is such a row itself, or points at one.
+                continue;
+            }
             if !(is_below || is_exists) {
                 kept.push(filter);
                 continue;
@@ -105,6 +109,19 @@ impl Builder<'_> {
                 });
             }
         }
+        // "That have never served as hosts": the serving that there must not be is no second condition.
+        let denied: Vec<String> = below
+            .iter()
+            .filter(|(_, _, negated)| *negated)
+            .map(|(dataset, ..)| dataset.clone())
+            .collect();
+        below.retain(|(dataset, inner, negated)| {
+            let bare = inner.is_empty() && !negated;
+            !bare
+                || !denied
+                    .iter()
+                    .any(|other| other == dataset || self.scope.points_at(dataset, other))
+        });
         for (dataset, inner, negated) in below {
             let exists = Filter::Exists {
                 dataset,

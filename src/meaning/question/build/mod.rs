@@ -123,7 +123,9 @@ impl Builder<'_> {
             Intent::Growth,
             Intent::Distribution,
         ];
-        if measures || by_measure || draft.shows.is_empty() || more.iter().any(|intent| self.has(*intent)) {
+        // "List every album sorted by title".
+        let listed = !draft.shows.is_empty() || self.has(Intent::List) && draft.ranking.is_some();
+        if measures || by_measure || !listed || more.iter().any(|intent| self.has(*intent)) {
             return;
         }
         let groups: Option<Vec<String>> = draft
@@ -156,7 +158,7 @@ impl Builder<'_> {
                 let said = self.draft.measures.first().cloned();
                 said.or_else(|| self.activity(quality)).map(Key::Measure)
             }
-            Quality::Age => match self.scope.field_with(&self.draft, &["age"]) {
+            Quality::Age => match self.quality(quality) {
                 Some(field) => Some(Key::Field(field)),
                 None => {
                     descending = !descending;
@@ -172,9 +174,11 @@ impl Builder<'_> {
                     .or_else(|| self.scope.field_with(&self.draft, quality.words()))
                     .map(Key::Field)
             }
-            Quality::Length | Quality::Price | Quality::Weight | Quality::Height => {
-                self.scope.field_with(&self.draft, quality.words()).map(Key::Field)
+            Quality::Length => {
+                let heights = || self.quality(Quality::Height);
+                self.quality(quality).or_else(heights).map(Key::Field)
             }
+            Quality::Price | Quality::Weight | Quality::Height => self.quality(quality).map(Key::Field),
         };
         let key = key.or_else(|| self.main_measure().map(Key::Measure));
         match key {
@@ -190,6 +194,30 @@ impl Builder<'_> {
                 self.draft.loose_ends += 2;
             }
         }
+    }
+
+    /// The field that has a quality: of what is named, or of the one thing that it points at.
+    fn quality(&self, quality: Quality) -> Option<FieldRef> {
+        if let Some(field) = self.scope.field_with(&self.draft, quality.words()) {
+            return Some(field);
+        }
+        let subject = self.draft.subject()?;
+        let relationships = self.scope.model.relationships.iter();
+        let mut above: Vec<String> = relationships
+            .filter(|known| known.from == subject && known.to != subject)
+            .map(|known| known.to.clone())
+            .collect();
+        above.sort();
+        above.dedup();
+        let mut found = above.into_iter().filter_map(|dataset| {
+            let draft = Draft {
+                mentioned: vec![dataset],
+                ..Draft::default()
+            };
+            self.scope.field_with(&draft, quality.words())
+        });
+        let first = found.next();
+        first.filter(|_| found.next().is_none())
     }
 
     /// "Most frequently", "most often": by the number of rows of what else is named, or of the one thing that happens to it.
@@ -210,7 +238,15 @@ impl Builder<'_> {
             .filter(|known| known.to == subject && known.from != subject);
         let mut pointing: Vec<&String> = pointing.map(|known| &known.from).collect();
         pointing.dedup();
+        // "Which type code appears most often": by the rows that have it.
+        let of_attributes = !self.draft.shows.is_empty()
+            && self
+                .draft
+                .shows
+                .iter()
+                .all(|field| field.dataset == subject && !self.scope.names_rows(field));
         match pointing.as_slice() {
+            _ if of_attributes => Some(Measure::Count(subject)),
             [only] => Some(Measure::Count((*only).clone())),
             _ => None,
         }

@@ -13,12 +13,19 @@ impl Builder<'_> {
     ) -> (Option<Window>, Vec<NamedWindow>) {
         let has_time = self.has_time(base);
         if !has_time && !self.draft.windows.is_empty() {
+            let mut periods = Vec::new();
             for window in std::mem::take(&mut self.draft.windows) {
                 match self.window_filter(base, window) {
-                    Some(filter) => filters.push(filter),
+                    Some(filter) => periods.push(filter),
                     None => self.draft.loose_ends += 1,
                 }
             }
+            // "In 2008 or 2010", "in 2008 and 2010": a row lies in one of them.
+            filters.extend(if periods.len() > 1 {
+                Some(Filter::Or(periods))
+            } else {
+                periods.pop()
+            });
         }
         let windows: Vec<Window> = self.draft.windows.iter().map(|window| self.clip(*window)).collect();
         match windows.as_slice() {

@@ -174,6 +174,12 @@ impl Walker<'_> {
             self.number = Some(number);
             return;
         }
+        if matches!(self.nodes.get(at + 1).map(|node| &node.what), Some(What::Dataset(_)))
+            && self.superlative_follows(at)
+        {
+            self.top = whole(&number);
+            return;
+        }
         if let Some(field) = self.field.clone()
             && (self.dangling
                 || matches!(
@@ -188,6 +194,13 @@ impl Walker<'_> {
             return self.add(compare(&field, Comparison::Equal, number));
         }
         self.number = Some(number);
+    }
+
+    fn superlative_follows(&self, at: usize) -> bool {
+        let after = self.nodes.get(at + 1..).unwrap_or_default();
+        after
+            .iter()
+            .any(|node| matches!(node.what, What::Cue(Cue::Superlative { .. } | Cue::Frequent { .. })))
     }
 
     pub(super) fn compare_number(&mut self, operator: Comparison, number: Literal) {
@@ -245,6 +258,11 @@ impl Walker<'_> {
         if let Some(cue) = self.contains.take() {
             return self.like(cue, text);
         }
+        if let Some(field) = self.field_after() {
+            // "Have 'a' in their names".
+            self.field = Some(field);
+            return self.like(Cue::Contains, text);
+        }
         let Some(field) = self.field.clone() else {
             self.draft.loose_ends += 1;
             return;
@@ -262,7 +280,30 @@ impl Walker<'_> {
         self.add(compare(&field, Comparison::Equal, value));
     }
 
+    /// "The letter M in their first name": the field that stands after what it contains.
+    fn field_after(&mut self) -> Option<FieldRef> {
+        let mut place = self.at;
+        let mut says_in = false;
+        while let Some(node) = self.nodes.get(place) {
+            match &node.what {
+                What::Cue(Cue::In) => says_in = true,
+                What::Cue(Cue::Filler | Cue::Their) => {}
+                What::Field(field) if says_in => {
+                    self.at = place + 1;
+                    self.draft.mention(&field.dataset);
+                    return Some(field.clone());
+                }
+                _ => return None,
+            }
+            place += 1;
+        }
+        None
+    }
+
     pub(super) fn like(&mut self, cue: Cue, text: &str) {
+        if let Some(field) = self.field_after() {
+            self.field = Some(field);
+        }
         let Some(field) = self.field.clone() else {
             self.draft.loose_ends += 1;
             return;

@@ -62,6 +62,8 @@ pub(super) struct Walker<'a> {
     /// The aggregate that was just used, for "average age and weight".
     used_aggregates: Vec<Aggregate>,
     superlative: Option<Superlative>,
+    /// "The three artists who …": how many a superlative further on leaves.
+    top: Option<u64>,
     comparison: Option<Comparison>,
     number: Option<Literal>,
     between: Option<Literal>,
@@ -95,6 +97,7 @@ impl<'a> Walker<'a> {
             aggregates: Vec::new(),
             used_aggregates: Vec::new(),
             superlative: None,
+            top: None,
             comparison: None,
             number: None,
             between: None,
@@ -171,6 +174,8 @@ impl<'a> Walker<'a> {
                 .time_field_for(&self.draft)
                 .into_iter()
                 .for_each(|field| self.draft.show(field)),
+            // "Phone numbers of": the number belongs to the name.
+            Cue::Count if self.is_part_of_a_name(at, node) => {}
             // "The average number of rooms" is an average.
             Cue::Count if self.aggregates.iter().any(|function| *function != Aggregate::Sum) => {}
             Cue::Count => {
@@ -215,6 +220,13 @@ impl<'a> Walker<'a> {
                 self.zone = Zone::Where;
                 self.with = false;
             }
+            // "In ascending alphabetical order of".
+            Cue::Of | Cue::In
+                if self.zone == Zone::Order
+                    && matches!(
+                        self.previous_content(at),
+                        Some(What::Cue(Cue::Direction { .. } | Cue::Ranked))
+                    ) => {}
             Cue::Of | Cue::In => {
                 let places = cue == Cue::In && !(self.draft.entities.is_empty() && self.draft.measures.is_empty());
                 if self.zone == Zone::Order || places && self.zone == Zone::Show {
@@ -228,6 +240,8 @@ impl<'a> Walker<'a> {
             }
             Cue::Or => self.or = true,
             Cue::Distinct => self.draft.distinct = true,
+            // "End with the letter m".
+            Cue::Contains if matches!(self.contains, Some(Cue::Starts | Cue::Ends)) => {}
             Cue::Contains | Cue::Starts | Cue::Ends => self.contains = Some(cue),
             Cue::Empty => self.empty(),
             Cue::AgainstAverage { above } => self.against_average(at, above),
@@ -241,6 +255,16 @@ impl<'a> Walker<'a> {
         if !matches!(cue, Cue::And | Cue::But | Cue::Filler | Cue::Aggregate(_)) {
             self.and = false;
         }
+    }
+
+    /// "Phone number of", "flight numbers of": a thing has a number, rather than being counted.
+    fn is_part_of_a_name(&self, at: usize, node: &Node) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.nodes.get(before));
+        let names = matches!(
+            before.map(|node| &node.what),
+            Some(What::Field(_) | What::Dataset(_) | What::Metric(_))
+        );
+        names && node.text.to_lowercase().starts_with("number")
     }
 
     /// "Which" asks at the beginning and ties a condition to a name later on.
@@ -300,27 +324,29 @@ impl<'a> Walker<'a> {
             // "The average and largest salary".
             return self.aggregates.push(extreme(descending));
         }
-        let count_before = match at
-            .checked_sub(1)
-            .and_then(|before| self.nodes.get(before))
-            .map(|node| &node.what)
-        {
-            Some(What::Number(Literal::Integer(count))) => u64::try_from(*count).ok(),
-            _ => None,
-        };
-        if count_before.is_some() {
-            self.number = None;
-        }
+        let count_before = self.count_before(at);
+        // "The top 3 products which have the largest number of problems".
+        let said = self.superlative.and_then(|first| first.count).or(self.top.take());
         self.superlative = Some(Superlative {
             descending,
             quality,
-            count: count_before,
+            count: count_before.or(said),
             at,
         });
         self.draft.intend(Intent::Rank);
         if quality != Quality::Any {
             self.settle_superlative(Key::Open(quality));
         }
+    }
+
+    /// "The 3 most": how many, where a number stands right before.
+    fn count_before(&mut self, at: usize) -> Option<u64> {
+        let before = at.checked_sub(1).and_then(|before| self.nodes.get(before))?;
+        let What::Number(Literal::Integer(count)) = &before.what else {
+            return None;
+        };
+        self.number = None;
+        u64::try_from(*count).ok()
     }
 
     fn settle_superlative(&mut self, key: Key) {
@@ -352,7 +378,8 @@ impl<'a> Walker<'a> {
             },
         );
         let target = compound.or_else(|| next.map(|(_, what)| what.clone()));
-        let limit = Some(1);
+        let count = self.count_before(at);
+        let limit = count.or(self.top.take()).or(Some(1));
         let ranking = |measure| Ranking {
             key: Key::Measure(measure),
             descending,
@@ -369,7 +396,7 @@ impl<'a> Walker<'a> {
                 self.superlative = Some(Superlative {
                     descending,
                     quality: Quality::Activity,
-                    count: None,
+                    count: limit,
                     at,
                 });
                 self.settle_superlative(Key::Open(Quality::Activity));
@@ -390,6 +417,21 @@ impl<'a> Walker<'a> {
 
     /// "In alphabetical order": by what is shown first.
     fn sort_by_first(&mut self, descending: bool) {
+        let spells = ["alphabet", "lexico", "chrono", "字母"];
+        let by_spelling = self.nodes.iter().any(|node| {
+            let text = node.text.to_lowercase();
+            matches!(node.what, What::Cue(Cue::Direction { .. })) && spells.iter().any(|word| text.contains(word))
+        });
+        if let (Some(measure), false) = (self.draft.measures.last().cloned(), by_spelling) {
+            // "Regions and the number of their shops in descending order": what was measured last.
+            self.draft.ranking = Some(Ranking {
+                key: Key::Measure(measure),
+                descending,
+                limit: None,
+                superlative: false,
+            });
+            return;
+        }
         let subject = self.draft.entities.first().map(|entity| entity.dataset.clone());
         let label = subject.and_then(|subject| self.scope.label(&subject).into_iter().next());
         let Some(field) = self.draft.shows.first().cloned().or(label) else {
@@ -403,6 +445,12 @@ impl<'a> Walker<'a> {
         });
     }
 
+    /// The count that was asked for.
+    fn counted(&self) -> Option<Measure> {
+        let mut measures = self.draft.measures.iter();
+        measures.find(|measure| matches!(measure, Measure::Count(_))).cloned()
+    }
+
     fn finish(mut self) -> Draft {
         if let Some(superlative) = self.superlative {
             self.settle_superlative(Key::Open(superlative.quality));
@@ -410,6 +458,11 @@ impl<'a> Walker<'a> {
         // "Customers with email": named where conditions stand, but nothing is said of it.
         if let (true, true, Some(field)) = (self.dangling, self.with, self.field.take()) {
             self.draft.show(field);
+        }
+        if let (true, Zone::Order, Some(measure)) = (self.count, self.zone, self.counted()) {
+            // "Sorted by the count".
+            self.count = false;
+            self.settle_order(Key::Measure(measure));
         }
         if self.count {
             // "How many" of what the conditions speak of.

@@ -12,6 +12,9 @@ impl Walker<'_> {
     pub(super) fn dataset(&mut self, at: usize, dataset: &str) {
         self.draft.mention(dataset);
         self.draft.names_dataset = true;
+        if self.names_its_field(at, dataset) {
+            return;
+        }
         if self.draft.shows.is_empty() && !self.count {
             self.draft.distinct = false;
         }
@@ -62,8 +65,21 @@ impl Walker<'_> {
             Zone::Group => self.draft.group(Group::Entity(dataset.to_owned())),
             Zone::Show => self.entity(at, dataset),
             Zone::Where => self.exists(dataset),
+            // "Sort all the rooms by price": they are what is sorted.
+            Zone::Order if self.draft.entities.is_empty() && self.draft.shows.is_empty() => self.entity(at, dataset),
+            Zone::Order if self.draft.entities.iter().any(|known| known.dataset == dataset) => {}
             Zone::Order => self.settle_order(Key::Measure(Measure::Count(dataset.to_owned()))),
         }
+    }
+
+    /// "Each apartment type code", "in order of building height": the noun belongs to the field.
+    fn names_its_field(&self, at: usize, dataset: &str) -> bool {
+        let own = matches!(
+            self.nodes.get(at + 1).map(|node| &node.what),
+            Some(What::Field(field)) if field.dataset == dataset
+        );
+        let counts = self.count || self.comparison.is_some() || self.superlative.is_some() || self.negated;
+        own && !counts && matches!(self.zone, Zone::Group | Zone::Order | Zone::Show)
     }
 
     /// "Never ordered product Latte": the "never" is about the value.
@@ -452,7 +468,10 @@ impl Walker<'_> {
             return;
         }
         if self.superlative.is_some() {
-            self.draft.measure(measure.clone());
+            // "Which origin has the most flights": the flights only rank; alone they are what is asked for.
+            if self.draft.entities.is_empty() && self.draft.shows.is_empty() && self.draft.who.is_none() {
+                self.draft.measure(measure.clone());
+            }
             return self.settle_superlative(Key::Measure(measure));
         }
         let ranks = matches!(self.zone, Zone::Order)
