@@ -101,6 +101,10 @@ pub struct Draft {
     pub distinct: bool,
     /// A dataset is named by its own name anywhere.
     pub names_dataset: bool,
+    /// The datasets named so, in order, as often as they are.
+    pub named: Vec<String>,
+    /// What was named last before a superlative: "the dorm with the most amenities".
+    pub ranked_of: Option<String>,
     /// All columns are wanted.
     pub everything: bool,
     /// "Both A and B": two values of one field must be met, by different rows.

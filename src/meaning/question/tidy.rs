@@ -4,6 +4,7 @@ use crate::meaning::query::{Comparison, Literal};
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::scope::Scope;
+use crate::meaning::question::token::name_stems;
 use crate::meaning::semantic::FieldRef;
 
 /// Participles that do not end in "-ed".
@@ -15,6 +16,8 @@ const PARTICIPLES: [&str; 22] = [
 /// Settles them in place.
 pub fn tidy(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
     names_of_things(nodes, scope);
+    keys_of_things(nodes, scope);
+    things_by_their_keys(nodes, scope);
     full_names(nodes, scope);
     first_and_last_names(nodes, scope);
     agents(nodes);
@@ -79,6 +82,53 @@ fn names_of_things(nodes: &mut [Node], scope: &Scope<'_>) {
         };
         if let (Some(what), Some(node)) = (what, nodes.get_mut(at)) {
             node.what = what;
+        }
+    }
+}
+
+/// "Ids of the students": their own key, whatever other table has a field called id.
+fn keys_of_things(nodes: &mut [Node], scope: &Scope<'_>) {
+    for at in 0..nodes.len() {
+        let Some(node) = nodes.get(at) else { continue };
+        let What::Field(field) = &node.what else { continue };
+        if !matches!(node.text.to_lowercase().as_str(), "id" | "ids") {
+            continue;
+        }
+        let mut after = nodes.get(at + 1..).unwrap_or_default().iter();
+        let tied = after.next().is_some_and(|next| next.what == What::Cue(Cue::Of));
+        let Some(What::Dataset(dataset)) = after.map(|node| &node.what).find(|what| !is_small(what)) else {
+            continue;
+        };
+        if !tied || *dataset == field.dataset {
+            continue;
+        }
+        let key = match scope.model.dataset(dataset).map(|known| known.primary_key.as_slice()) {
+            Some([key]) => FieldRef::new(dataset, key),
+            _ => continue,
+        };
+        if let Some(node) = nodes.get_mut(at) {
+            node.what = What::Field(key);
+        }
+    }
+}
+
+/// "Physicians who took appointments", where appointments have a column `physician` that points at them: the things
+/// themselves, unless something already names them.
+fn things_by_their_keys(nodes: &mut [Node], scope: &Scope<'_>) {
+    for node in nodes.iter_mut() {
+        let What::Field(field) = &node.what else { continue };
+        let target = scope.model.relationships.iter().find(|known| {
+            known.from == field.dataset && known.to != known.from && known.from_columns == [field.field.clone()]
+        });
+        let Some(target) = target.and_then(|target| scope.model.dataset(&target.to)) else {
+            continue;
+        };
+        let said = name_stems(&node.text);
+        let is_called_so = [&target.words.label, &target.name]
+            .into_iter()
+            .any(|name| name_stems(name) == said);
+        if is_called_so && name_stems(&field.field) == said {
+            node.what = What::Dataset(target.name.clone());
         }
     }
 }

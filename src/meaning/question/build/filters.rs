@@ -1,6 +1,6 @@
 //! The conditions of a draft, turned to the rows that are counted or listed.
 
-use crate::meaning::query::{Comparison, Filter};
+use crate::meaning::query::{Comparison, Filter, Literal};
 use crate::meaning::question::build::Builder;
 use crate::meaning::semantic::FieldRef;
 
@@ -149,6 +149,9 @@ fn contradict(known: &[Filter], new: Option<&Filter>) -> bool {
             _ => None,
         }
     }
+    if new.is_some_and(|new| known.iter().any(|known| are_apart(known, new))) {
+        return true;
+    }
     let Some((field, value)) = new.and_then(equal) else {
         return false;
     };
@@ -156,6 +159,50 @@ fn contradict(known: &[Filter], new: Option<&Filter>) -> bool {
         .iter()
         .filter_map(equal)
         .any(|(own, other)| own == field && other != value)
+}
+
+/// Two conditions on one field that no value meets: above 20 and below 10, in 1989 and in 1990.
+pub(super) fn are_apart(one: &Filter, other: &Filter) -> bool {
+    match (one, other) {
+        (
+            Filter::During { field, window },
+            Filter::During {
+                field: same,
+                window: second,
+            },
+        ) => field == same && (window.end <= second.start || second.end <= window.start),
+        _ => match (bounds(one), bounds(other)) {
+            (Some((field, low, high)), Some((same, second_low, second_high))) => {
+                field == same
+                    && (low > second_high || second_low > high || {
+                        // "More than 10" and "less than 10" share no number either.
+                        let open = low.max(second_low) == high.min(second_high);
+                        open && !(low == high && second_low == second_high)
+                            && (low != high && second_low != second_high)
+                    })
+            }
+            _ => false,
+        },
+    }
+}
+
+/// The least and the greatest number that a condition lets pass.
+fn bounds(filter: &Filter) -> Option<(&FieldRef, f64, f64)> {
+    let Filter::Compare { field, operator, value } = filter else {
+        return None;
+    };
+    let value = match value {
+        #[allow(clippy::cast_precision_loss)]
+        Literal::Integer(number) => *number as f64,
+        Literal::Number(number) => *number,
+        Literal::Boolean(_) | Literal::Text(_) => return None,
+    };
+    match operator {
+        Comparison::Equal => Some((field, value, value)),
+        Comparison::Less | Comparison::AtMost => Some((field, f64::NEG_INFINITY, value)),
+        Comparison::Greater | Comparison::AtLeast => Some((field, value, f64::INFINITY)),
+        Comparison::NotEqual => None,
+    }
 }
 
 /// The field that a plain condition is about.

@@ -1,6 +1,7 @@
 //! From a filled draft to a typed query.
 
 mod filters;
+mod nested;
 mod rows;
 mod summary;
 mod times;
@@ -49,6 +50,7 @@ pub fn build(draft: Draft, scope: &Scope<'_>, time: &TimeContext, language: Lang
     builder.people();
     builder.periods();
     builder.ranking();
+    builder.rank_within();
     builder.list_each();
     builder.default_measure();
     builder.count_what_is_filtered();
@@ -94,6 +96,11 @@ impl Builder<'_> {
             && from.units().0 == to.units().0
         {
             self.draft.windows = vec![from, to];
+        }
+        let lists = self.draft.measures.is_empty() && !self.draft.shows.is_empty() && self.draft.grain.is_none();
+        if self.draft.windows.len() > 1 && lists && !compares {
+            // "Names of those hired in 2003 or 2005": nothing is measured that could be compared.
+            self.draft.any_window = true;
         }
         if self.draft.windows.len() > 1 && !self.draft.any_window {
             self.draft.intend(Intent::Compare);

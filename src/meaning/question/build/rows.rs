@@ -1,7 +1,7 @@
 //! Listings: rows of one dataset.
 
 use crate::meaning::query::{Combine, Comparison, Filter, Limit, Literal, OrderKey, Query, Rows, SetOperator};
-use crate::meaning::question::build::filters::all_of;
+use crate::meaning::question::build::filters::{all_of, are_apart};
 use crate::meaning::question::build::{Builder, Built};
 use crate::meaning::question::draft::{Condition, Draft, Key, Ranking};
 use crate::meaning::semantic::FieldRef;
@@ -125,12 +125,47 @@ impl Builder<'_> {
         }))
     }
 
+    /// "Countries with mountains above 5600 and with mountains below 5200": no row is both, but two rows may have what is
+    /// shown in common.
+    fn intersect_apart(&self, rows: &Rows, parts: &[Filter]) -> Option<Query> {
+        let attributes = rows
+            .fields
+            .iter()
+            .all(|field| !(field.dataset == rows.dataset && self.scope.names_rows(field)));
+        if rows.fields.is_empty() || rows.limit.is_some() || !attributes {
+            return None;
+        }
+        let pair = parts.iter().enumerate().find_map(|(first, one)| {
+            let others = parts.iter().enumerate().skip(first + 1);
+            let mut others = others.filter(|(_, other)| are_apart(one, other));
+            others.next().map(|(second, _)| (first, second))
+        });
+        let (first, second) = pair?;
+        let without = |place: usize| {
+            let kept = parts.iter().enumerate().filter(|(at, _)| *at != place);
+            let filter = all_of(kept.map(|(_, filter)| filter.clone()).collect());
+            Box::new(Query::Rows(Rows {
+                filter,
+                order_by: Vec::new(),
+                ..rows.clone()
+            }))
+        };
+        Some(Query::Combine(Combine {
+            operator: SetOperator::Intersect,
+            left: without(second),
+            right: without(first),
+        }))
+    }
+
     /// "Both A and B" of a field of `rows` itself: what is shown of the one and of the other.
     pub(super) fn intersect(&self, rows: &Rows) -> Option<Query> {
         let parts = match rows.filter.as_ref()? {
             Filter::And(parts) => parts.clone(),
             single => vec![single.clone()],
         };
+        if let Some(query) = self.intersect_apart(rows, &parts) {
+            return Some(query);
+        }
         let place = parts.iter().position(|filter| matches!(filter, Filter::In { .. }))?;
         let Filter::In { field, values } = parts.get(place)? else {
             return None;

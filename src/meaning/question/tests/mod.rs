@@ -1,6 +1,7 @@
 //! Questions in both languages against a small sales model, as of the end of its data, 12 December 2005.
 
 mod sample;
+mod structure;
 
 use jiff::civil::date;
 use rstest::rstest;
@@ -83,7 +84,12 @@ pub(super) fn shape(query: &Query) -> String {
             parts.extend(order(&rows.order_by));
             parts.extend(rows.limit.iter().map(|limit| format!("limit {}", limit.count)));
         }
-        Query::Combine(_) => parts.push("combine".into()),
+        Query::Combine(combine) => parts.push(format!(
+            "{} {:?} {}",
+            shape(&combine.left),
+            combine.operator,
+            shape(&combine.right)
+        )),
     }
     parts.join(" ")
 }
@@ -155,8 +161,17 @@ fn filter(known: &Filter) -> String {
             field,
             operator: op,
             function,
+            filter: None,
             ..
         } => format!("{field} {} {function:?}", operator(*op)).to_lowercase(),
+        Filter::CompareAggregate {
+            field,
+            operator: op,
+            function,
+            filter: Some(inner),
+            ..
+        } => format!("{field} {} {function:?}({})", operator(*op), filter(inner)),
+        Filter::InQuery { field, query } => format!("{field} among {}", shape(query).trim()),
         Filter::Exists { dataset, filter: None } => format!("exists {dataset}"),
         Filter::Exists {
             dataset,

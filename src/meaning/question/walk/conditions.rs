@@ -30,6 +30,9 @@ impl Walker<'_> {
             self.compare_number(operator, number);
             return;
         }
+        if self.against_others(at, operator) {
+            return;
+        }
         self.comparison = Some(operator);
     }
 
@@ -57,7 +60,8 @@ impl Walker<'_> {
             && let Some(field) = self.quality_field(quality)
         {
             self.dangling = false;
-            return self.add(against_average(field, above));
+            self.add(against_average(field, above));
+            return self.reach_of_average(at + 1);
         }
         let measured = self
             .field
@@ -66,8 +70,17 @@ impl Walker<'_> {
         if let (Some(field), false) = (measured, matches!(next, Some(What::Field(_)))) {
             self.dangling = false;
             self.add(against_average(field, above));
+            self.reach_of_average(at + 1);
         } else {
             self.average = Some(above);
+            self.zone = Zone::Where;
+        }
+    }
+
+    /// "Above the average age of those in Boston": what follows from node `at` on says of whom.
+    pub(super) fn reach_of_average(&mut self, at: usize) {
+        if self.others_follow(at) {
+            self.reach_from_here();
             self.zone = Zone::Where;
         }
     }
@@ -361,6 +374,9 @@ impl Walker<'_> {
             self.draft.shows.retain(|shown| *shown != field);
             return self.during(field, window);
         }
+        if self.deny_window(window) {
+            return;
+        }
         if let Phrase::Range { from, to } = phrase {
             self.draft.range = Some((from, to));
         }
@@ -415,7 +431,30 @@ impl Walker<'_> {
         }
     }
 
+    /// Are no things asked for, but values of a field of the rows that the condition is about?
+    fn asks_for_attribute(&self, filter: &Filter) -> bool {
+        let Some(field) = condition_field(filter) else {
+            return false;
+        };
+        let shows = &self.draft.shows;
+        let attributes = shows
+            .iter()
+            .all(|shown| shown.dataset == field.dataset && *shown != field && !self.scope.names_rows(shown));
+        self.draft.entities.is_empty() && !shows.is_empty() && attributes && self.draft.measures.is_empty()
+    }
+
     pub(super) fn add(&mut self, filter: Filter) {
+        if let (false, Some(field)) = (self.negated, condition_field(&filter))
+            && self.deny(&filter, &field)
+        {
+            return;
+        }
+        let none_of_them = self.negated && self.says_never() && self.asks_for_attribute(&filter);
+        if none_of_them && self.draft.none_from.is_none() {
+            // "Countries that never took part in a friendly": no row of theirs may be so.
+            self.negated = false;
+            self.draft.none_from = Some(self.draft.conditions.len());
+        }
         let filter = if self.negated {
             Filter::Not(Box::new(filter))
         } else {
@@ -431,7 +470,30 @@ impl Walker<'_> {
             }
         );
         self.draft.all_values |= self.and && !or && is_equal;
+        let last = self
+            .draft
+            .conditions
+            .last()
+            .and_then(|last| condition_field(&last.filter));
+        if self.tied && self.told_anew && !or && is_equal && last.is_some() && last == condition_field(&filter) {
+            // "That have players from A and players from B".
+            self.draft.both = true;
+        }
+        self.tied = false;
+        self.told_anew = false;
         self.draft.condition(filter, or);
+    }
+}
+
+/// The field that a condition is about, a set of values included.
+fn condition_field(filter: &Filter) -> Option<FieldRef> {
+    match filter {
+        Filter::Compare { field, .. }
+        | Filter::In { field, .. }
+        | Filter::Between { field, .. }
+        | Filter::Like { field, .. }
+        | Filter::During { field, .. } => Some(field.clone()),
+        _ => None,
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod conditions;
 mod names;
+mod reach;
 
 use crate::meaning::query::{Comparison, Literal, Measure};
 use crate::meaning::question::cue::{Cue, Quality};
 use crate::meaning::question::draft::{Draft, Group, Key, Node, Person, Ranking, What};
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::types::Intent;
+use crate::meaning::question::walk::reach::Against;
 use crate::meaning::semantic::{Aggregate, FieldRef};
 
 /// Which part of the question the walk is in.
@@ -40,6 +42,9 @@ fn extreme(descending: bool) -> Aggregate {
 
 /// Fills a draft from the nodes of one reading.
 pub fn walk(nodes: &[Node], scope: &Scope<'_>) -> Draft {
+    let mut turned = nodes.to_vec();
+    reach::turned_comparatives(&mut turned);
+    let nodes = turned.as_slice();
     let mut walker = Walker::new(nodes, scope);
     while walker.at < nodes.len() {
         let at = walker.at;
@@ -69,6 +74,14 @@ pub(super) struct Walker<'a> {
     between: Option<Literal>,
     in_between: bool,
     negated: bool,
+    /// The node that negates.
+    negated_at: Option<usize>,
+    /// The condition that nothing of a kind exists, as long as what follows may belong to it.
+    denied: Option<usize>,
+    against: Option<Against>,
+    /// "And" since the last condition, and a name or "that" after it: another thing is told of.
+    tied: bool,
+    told_anew: bool,
     or: bool,
     and: bool,
     /// The field that a condition will be about.
@@ -103,6 +116,11 @@ impl<'a> Walker<'a> {
             between: None,
             in_between: false,
             negated: false,
+            negated_at: None,
+            denied: None,
+            against: None,
+            tied: false,
+            told_anew: false,
             or: false,
             and: false,
             field: None,
@@ -117,7 +135,12 @@ impl<'a> Walker<'a> {
     }
 
     fn take(&mut self, at: usize, node: &Node) {
-        let is_letter = node.text.chars().count() == 1 && node.text.chars().all(char::is_uppercase);
+        let says_letter = at
+            .checked_sub(1)
+            .and_then(|before| self.nodes.get(before))
+            .is_some_and(|before| before.text.to_lowercase().ends_with("letter"));
+        let stands_alone = |letter: char| letter.is_uppercase() || says_letter && letter.is_alphabetic();
+        let is_letter = node.text.chars().count() == 1 && node.text.chars().all(stands_alone);
         if let (true, Some(cue)) = (is_letter, self.contains) {
             // "Start with A": the letter, not the article.
             self.contains = None;
@@ -152,6 +175,7 @@ impl<'a> Walker<'a> {
     }
 
     fn cue(&mut self, at: usize, node: &Node, cue: Cue) {
+        self.end_of_reach(cue);
         match cue {
             Cue::Everything => self.draft.everything = true,
             Cue::Their => {
@@ -205,9 +229,13 @@ impl<'a> Walker<'a> {
             },
             Cue::Compare(operator) => self.compare(at, node, operator),
             Cue::Between => self.in_between = true,
-            Cue::Not => self.negated = !self.negated,
+            Cue::Not => {
+                self.negated = !self.negated;
+                self.negated_at = Some(at);
+            }
             Cue::Except | Cue::Without => {
                 self.negated = true;
+                self.negated_at = Some(at);
                 self.zone = Zone::Where;
                 self.with = cue == Cue::Without;
             }
@@ -254,6 +282,29 @@ impl<'a> Walker<'a> {
         }
         if !matches!(cue, Cue::And | Cue::But | Cue::Filler | Cue::Aggregate(_)) {
             self.and = false;
+        }
+    }
+
+    /// Where a negation, or what an aggregate is taken over, ends.
+    fn end_of_reach(&mut self, cue: Cue) {
+        match cue {
+            Cue::And | Cue::But => {
+                self.denied = None;
+                self.tied = true;
+                self.told_anew = false;
+            }
+            Cue::Or => self.tied = false,
+            Cue::That | Cue::Who | Cue::With | Cue::Whose => {
+                self.told_anew |= self.tied;
+                if self.and {
+                    self.close_reach();
+                }
+            }
+            Cue::Ranked | Cue::Direction { .. } => {
+                self.denied = None;
+                self.close_reach();
+            }
+            _ => {}
         }
     }
 
@@ -326,13 +377,14 @@ impl<'a> Walker<'a> {
         }
         let count_before = self.count_before(at);
         // "The top 3 products which have the largest number of problems".
-        let said = self.superlative.and_then(|first| first.count).or(self.top.take());
+        self.top = self.superlative.and_then(|first| first.count).or(self.top);
         self.superlative = Some(Superlative {
             descending,
             quality,
-            count: count_before.or(said),
+            count: count_before,
             at,
         });
+        self.draft.ranked_of = self.draft.named.last().cloned();
         self.draft.intend(Intent::Rank);
         if quality != Quality::Any {
             self.settle_superlative(Key::Open(quality));
@@ -356,7 +408,7 @@ impl<'a> Walker<'a> {
         // "The largest number of years working": what is counted is what the ranking goes by.
         self.count = false;
         let said = self.draft.ranking.as_ref().and_then(|ranking| ranking.limit);
-        let limit = superlative.count.or(said).or(Some(1));
+        let limit = superlative.count.or(self.top.take()).or(said).or(Some(1));
         self.draft.ranking = Some(Ranking {
             key,
             descending: superlative.descending,
@@ -452,6 +504,7 @@ impl<'a> Walker<'a> {
     }
 
     fn finish(mut self) -> Draft {
+        self.close_reach();
         if let Some(superlative) = self.superlative {
             self.settle_superlative(Key::Open(superlative.quality));
         }

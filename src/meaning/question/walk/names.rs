@@ -12,6 +12,8 @@ impl Walker<'_> {
     pub(super) fn dataset(&mut self, at: usize, dataset: &str) {
         self.draft.mention(dataset);
         self.draft.names_dataset = true;
+        self.told_anew |= self.tied;
+        self.draft.named.push(dataset.to_owned());
         if self.names_its_field(at, dataset) {
             return;
         }
@@ -183,7 +185,11 @@ impl Walker<'_> {
             return;
         }
         self.with = false;
+        let denies = self.negated;
         self.add(filter);
+        if denies {
+            self.denied = self.draft.conditions.len().checked_sub(1);
+        }
     }
 
     pub(super) fn take_field(&mut self, at: usize, field: &FieldRef) {
@@ -193,7 +199,8 @@ impl Walker<'_> {
             return;
         }
         if let Some(above) = self.average.take() {
-            return self.add(against_average(field.clone(), above));
+            self.add(against_average(field.clone(), above));
+            return self.reach_of_average(at + 1);
         }
         if let (Some(operator), Some(number)) = (self.comparison, self.number.clone())
             && !self.scope.is_key(field)
