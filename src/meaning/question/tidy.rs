@@ -115,10 +115,21 @@ fn keys_of_things(nodes: &mut [Node], scope: &Scope<'_>) {
 /// "Physicians who took appointments", where appointments have a column `physician` that points at them: the things
 /// themselves, unless something already names them.
 fn things_by_their_keys(nodes: &mut [Node], scope: &Scope<'_>) {
-    for node in nodes.iter_mut() {
+    for at in 0..nodes.len() {
+        // "In room 112": the number is a value of the field.
+        let follows = nodes.get(at + 1).map(|next| &next.what);
+        if matches!(
+            follows,
+            Some(What::Number(_) | What::Quoted(_) | What::Cue(Cue::Compare(_)))
+        ) {
+            continue;
+        }
+        let Some(node) = nodes.get_mut(at) else { continue };
         let What::Field(field) = &node.what else { continue };
+        let column = scope.model.field(field).and_then(|(_, known)| known.column.clone());
         let target = scope.model.relationships.iter().find(|known| {
-            known.from == field.dataset && known.to != known.from && known.from_columns == [field.field.clone()]
+            let joins_by_it = known.from_columns.len() == 1 && known.from_columns.first() == column.as_ref();
+            known.from == field.dataset && known.to != known.from && joins_by_it
         });
         let Some(target) = target.and_then(|target| scope.model.dataset(&target.to)) else {
             continue;

@@ -64,6 +64,7 @@ fn what_only_ranks_is_not_shown() {
     "rows of customers show customers.country Except rows of customers show customers.country \
      where customers.city = 'Beijing'"
 )]
+#[case("offices that have never been used", "rows of offices where not exists employees")]
 fn a_negation_reaches_over_what_is_said_of_the_thing_denied(#[case] question: &str, #[case] expected: &str) {
     assert_eq!(shape(&reading(question).query), expected);
 }

@@ -4,7 +4,7 @@ mod conditions;
 mod names;
 mod reach;
 
-use crate::meaning::query::{Comparison, Literal, Measure};
+use crate::meaning::query::{Comparison, Filter, Literal, Measure};
 use crate::meaning::question::cue::{Cue, Quality};
 use crate::meaning::question::draft::{Draft, Group, Key, Node, Person, Ranking, What};
 use crate::meaning::question::scope::Scope;
@@ -503,7 +503,32 @@ impl<'a> Walker<'a> {
         measures.find(|measure| matches!(measure, Measure::Count(_))).cloned()
     }
 
+    /// "Services that have never been used": nothing that points at them, where only one thing does.
+    fn deny_the_rest(&mut self) {
+        if !self.negated || !self.says_never() {
+            return;
+        }
+        let Some(subject) = self.draft.subject() else { return };
+        let relationships = self.scope.model.relationships.iter();
+        let mut pointing: Vec<&String> = relationships
+            .filter(|known| known.to == subject && known.from != subject)
+            .map(|known| &known.from)
+            .collect();
+        pointing.dedup();
+        match pointing.as_slice() {
+            [only] => {
+                let filter = Filter::Exists {
+                    dataset: (*only).clone(),
+                    filter: None,
+                };
+                self.add(filter);
+            }
+            _ => self.draft.loose_ends += 1,
+        }
+    }
+
     fn finish(mut self) -> Draft {
+        self.deny_the_rest();
         self.close_reach();
         if let Some(superlative) = self.superlative {
             self.settle_superlative(Key::Open(superlative.quality));

@@ -343,7 +343,13 @@ impl Walker<'_> {
             .checked_sub(1)
             .and_then(|before| self.nodes.get(before))
             .map(|node| &node.what);
-        !asked && (own(next) || (own(before) || own(self.previous_content(at))) && self.zone != Zone::Group)
+        // "That have Android as their platform".
+        let mut back = self.nodes.get(..at).unwrap_or_default().iter().rev();
+        let told = back
+            .find(|node| !matches!(node.what, What::Cue(Cue::Filler | Cue::Their)))
+            .map(|node| &node.what);
+        let says_as = matches!(before, Some(What::Cue(Cue::Their))) && own(told);
+        says_as || !asked && (own(next) || (own(before) || own(self.previous_content(at))) && self.zone != Zone::Group)
     }
 
     pub(super) fn aggregate_field(&mut self, field: &FieldRef) {
