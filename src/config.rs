@@ -126,10 +126,27 @@ pub struct Config {
     pub approve: Vec<Approve>,
     /// What may be read of any database.
     pub policy: Policy,
+    /// What the built-in analyst does with a question that can be read in two ways.
+    pub on_ambiguity: OnAmbiguity,
+    /// Which of a question's readings was chosen, counted from 0.
+    pub reading: Option<usize>,
     /// What a provider lets us do in a minute, by provider (`openai`, `anthropic`).
     pub limits: BTreeMap<String, MinuteLimits>,
     /// Prices by model name, as `--model` spells it.
     pub prices: BTreeMap<String, Price>,
+}
+
+/// What is done with a question that has two readings, or one that is not sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnAmbiguity {
+    /// Ask which reading is meant.
+    Ask,
+    /// Take the first, and say so.
+    #[default]
+    First,
+    /// Do not answer.
+    Abstain,
 }
 
 /// The plan's settings.
@@ -258,6 +275,8 @@ impl Default for Config {
             share: Share::default(),
             approve: Vec::new(),
             policy: Policy::default(),
+            on_ambiguity: OnAmbiguity::default(),
+            reading: None,
             limits: BTreeMap::new(),
             prices: BTreeMap::new(),
         }

@@ -13,6 +13,8 @@ mod table;
 mod transcript;
 mod unread;
 
+pub use unread::in_words;
+
 use serde_json::{Value, json};
 
 use crate::builtin::case::{Case, Stop};
@@ -20,7 +22,7 @@ use crate::builtin::plan::{Stand, Step, todos};
 use crate::builtin::subject::{Subject, Windows};
 use crate::builtin::transcript::Transcript;
 use crate::meaning::query::{Filter, Query};
-use crate::meaning::question::{Intent, Outcome, Reading, Shift, intents};
+use crate::meaning::question::{Intent, OnAmbiguity, Outcome, Reading, Shift, intents, may_answer};
 use crate::model::chat::{
     Arguments, ChatContext, ChatError, ChatModel, ChatReply, ChatRequest, Message, StopReason, ToolCall, Usage,
 };
@@ -41,7 +43,12 @@ const LOOK: Step = Step {
 
 /// The model.
 #[derive(Debug, Default)]
-pub struct Builtin;
+pub struct Builtin {
+    /// What it does with a question that can be read in two ways.
+    pub on_ambiguity: OnAmbiguity,
+    /// The reading that was chosen, counted from 0.
+    pub reading: Option<usize>,
+}
 
 #[async_trait::async_trait]
 impl ChatModel for Builtin {
@@ -54,7 +61,7 @@ impl ChatModel for Builtin {
             return Err(ChatError::Cancelled);
         }
         let can_plan = request.tools.iter().any(|tool| tool.name == todo_write::NAME);
-        let message = match decide(&request.messages, can_plan) {
+        let message = match self.decide(&request.messages, can_plan) {
             Turn::Calls(calls) => Message::assistant("", calls),
             Turn::Answer(text) => Message::assistant(text, Vec::new()),
         };
@@ -76,26 +83,64 @@ enum Turn {
     Answer(String),
 }
 
-/// The next turn over `messages`, with a plan where the question needs one and TodoWrite is offered.
-fn decide(messages: &[Message], can_plan: bool) -> Turn {
-    let transcript = Transcript::read(messages);
-    let language = Language::detect(transcript.question());
-    let case = Case::new(&transcript, language);
-    let plans = can_plan && needs_plan(transcript.question());
-    let question = transcript.question();
-    let explained = case.call::<Explained>("glossary", "glossary", json!({ "question": question, "around": true }));
-    let probed = case.call::<Value>("schema", "schema_probe", json!({ "search": question }));
-    let (explained, found) = match (explained, probed) {
-        (Ok(explained), Ok(_) | Err(Stop::Failed(_))) => {
-            let found = follow(&case, &explained);
-            (Some(explained), found)
+impl Builtin {
+    /// The next turn over `messages`, with a plan where the question needs one and TodoWrite is offered.
+    fn decide(&self, messages: &[Message], can_plan: bool) -> Turn {
+        let transcript = Transcript::read(messages);
+        let language = Language::detect(transcript.question());
+        let case = Case::new(&transcript, language);
+        let plans = can_plan && needs_plan(transcript.question());
+        let question = transcript.question();
+        let explained = case.call::<Explained>("glossary", "glossary", json!({ "question": question, "around": true }));
+        let probed = case.call::<Value>("schema", "schema_probe", json!({ "search": question }));
+        let (explained, found) = match (explained, probed) {
+            (Ok(explained), Ok(_) | Err(Stop::Failed(_))) => {
+                let found = self.follow(&case, &explained);
+                (Some(explained), found)
+            }
+            (Err(Stop::Failed(reason)), _) => (None, Found::answer(unread::failed(language, &reason))),
+            (Ok(_) | Err(Stop::Waiting), _) => (None, Found::waiting()),
+        };
+        let steps = steps(&found, explained.is_some());
+        let pending = case.into_pending();
+        finish(&transcript, language, plans, steps, pending, found.answer)
+    }
+    /// Goes the way that the question's reading asks for.
+    fn follow(&self, case: &Case<'_>, explained: &Explained) -> Found {
+        let (readings, ambiguous) = match &explained.question {
+            Some(Outcome::Read { readings, ambiguous }) => (readings, *ambiguous),
+            Some(Outcome::NotRead(not_read)) => return Found::answer(unread::abstain(not_read)),
+            None => return Found::waiting(),
+        };
+        let chosen = self.reading.and_then(|place| readings.get(place));
+        let Some(reading) = chosen.or(readings.first()) else {
+            return Found::waiting();
+        };
+        let other = readings.get(1).filter(|_| ambiguous && chosen.is_none());
+        match (self.on_ambiguity, other) {
+            (OnAmbiguity::Ask | OnAmbiguity::Abstain, Some(other)) => {
+                return Found::answer(unread::clarify(reading, other));
+            }
+            (OnAmbiguity::Abstain, None) if chosen.is_none() && !may_answer(self.on_ambiguity, reading, false) => {
+                return Found::answer(unread::unsure(reading));
+            }
+            (OnAmbiguity::First | OnAmbiguity::Ask | OnAmbiguity::Abstain, _) => {}
         }
-        (Err(Stop::Failed(reason)), _) => (None, Found::answer(unread::failed(language, &reason))),
-        (Ok(_) | Err(Stop::Waiting), _) => (None, Found::waiting()),
-    };
-    let steps = steps(&found, explained.is_some());
-    let pending = case.into_pending();
-    finish(&transcript, language, plans, steps, pending, found.answer)
+        match (is_report(reading), subject(reading, explained)) {
+            (true, Some(subject)) => {
+                let investigation = report::investigate(case, &subject);
+                Found {
+                    answer: investigation.answer.map(|answer| with_notes(&answer, reading, other)),
+                    steps: investigation.steps,
+                }
+            }
+            _ => match simple::answer(case, reading, explained) {
+                Ok(answer) => Found::answer(with_notes(&answer, reading, other)),
+                Err(Stop::Waiting) => Found::waiting(),
+                Err(Stop::Failed(reason)) => Found::answer(unread::failed(case.language, &reason)),
+            },
+        }
+    }
 }
 
 /// What following the question gave so far.
@@ -120,42 +165,18 @@ impl Found {
     }
 }
 
-/// Goes the way that the question's reading asks for.
-fn follow(case: &Case<'_>, explained: &Explained) -> Found {
-    let (readings, ambiguous) = match &explained.question {
-        Some(Outcome::Read { readings, ambiguous }) => (readings, *ambiguous),
-        Some(Outcome::NotRead(not_read)) => return Found::answer(unread::abstain(not_read)),
-        None => return Found::waiting(),
-    };
-    let Some(reading) = readings.first() else {
-        return Found::waiting();
-    };
-    if let (true, Some(other)) = (ambiguous, readings.get(1)) {
-        return Found::answer(unread::clarify(reading, other));
-    }
-    match (is_report(reading), subject(reading, explained)) {
-        (true, Some(subject)) => {
-            let investigation = report::investigate(case, &subject);
-            Found {
-                answer: investigation.answer.map(|answer| with_notes(&answer, reading)),
-                steps: investigation.steps,
-            }
-        }
-        _ => match simple::answer(case, reading, explained) {
-            Ok(answer) => Found::answer(with_notes(&answer, reading)),
-            Err(Stop::Waiting) => Found::waiting(),
-            Err(Stop::Failed(reason)) => Found::answer(unread::failed(case.language, &reason)),
-        },
-    }
-}
-
 /// How the question was understood goes below the answer, where it is not obvious.
-fn with_notes(answer: &str, reading: &Reading) -> String {
-    if reading.notes.is_empty() {
+fn with_notes(answer: &str, reading: &Reading, other: Option<&Reading>) -> String {
+    if reading.notes.is_empty() && other.is_none() {
         return answer.to_owned();
     }
     let heading = reading.language.pick("How the question was read", "对问题的理解");
-    let notes: Vec<String> = reading.notes.iter().map(|note| format!("- {note}")).collect();
+    let also = other.map(|other| unread::also(reading, other));
+    let notes: Vec<String> = also
+        .iter()
+        .chain(&reading.notes)
+        .map(|note| format!("- {note}"))
+        .collect();
     format!("{answer}\n\n## {heading}\n\n{}", notes.join("\n"))
 }
 

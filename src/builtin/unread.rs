@@ -44,8 +44,26 @@ pub fn clarify(first: &Reading, second: &Reading) -> String {
     )
 }
 
+/// One reading, and it is not sure enough to be answered where one may abstain.
+pub fn unsure(reading: &Reading) -> String {
+    let language = reading.language;
+    let text = language.pick(
+        "The question was read as follows, but not surely enough to answer it. Is this what is meant?",
+        "问题的理解如下，但把握不足，因此没有作答。请确认是否是这个意思：",
+    );
+    format!("<!-- outcome: clarify -->\n{text}\n\n1. {}", in_words(reading))
+}
+
+/// The reading that was not taken, for the notes.
+pub fn also(taken: &Reading, other: &Reading) -> String {
+    match taken.language {
+        Language::English => format!("The question can also be read so: {}", in_words(other)),
+        Language::Chinese => format!("问题也可以这样理解：{}", in_words(other)),
+    }
+}
+
 /// A reading as the list of what its words were taken to mean.
-fn in_words(reading: &Reading) -> String {
+pub fn in_words(reading: &Reading) -> String {
     let parts: Vec<String> = reading
         .spans
         .iter()

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Allow, Approve, Budget, Config, ConfigError, Plan, Share};
+use crate::config::{Allow, Approve, Budget, Config, ConfigError, OnAmbiguity, Plan, Share};
 use crate::text::{Language, redact};
 
 /// The `options` of `session_started`.
@@ -26,8 +26,18 @@ pub struct Terms {
     pub share: Share,
     #[serde(default)]
     pub approve: Vec<Approve>,
+    /// Sessions that do not say so asked back.
+    #[serde(default = "asking")]
+    pub on_ambiguity: OnAmbiguity,
+    /// The reading that a person chose.
+    #[serde(default)]
+    pub reading: Option<usize>,
     pub semantic: Option<PathBuf>,
     pub database: DatabaseTerm,
+}
+
+fn asking() -> OnAmbiguity {
+    OnAmbiguity::Ask
 }
 
 /// How the database is found again.
@@ -64,6 +74,8 @@ impl Terms {
             allow: config.allow.clone(),
             share: config.share,
             approve: config.approve.clone(),
+            on_ambiguity: config.on_ambiguity,
+            reading: config.reading,
             semantic: config.semantic.as_deref().map(lasting),
             database: database(config),
         }
@@ -98,6 +110,8 @@ impl Terms {
         // What the configuration forbids today stays forbidden.
         config.share = config.share.min(self.share);
         config.approve.extend(&self.approve);
+        config.on_ambiguity = self.on_ambiguity;
+        config.reading = self.reading;
         config.semantic.clone_from(&self.semantic);
         Ok(config)
     }

@@ -27,5 +27,6 @@ mod sql_commands;
 mod sql_gold;
 mod sql_guard;
 mod sql_mutants;
+mod suites;
 mod support;
 mod tasks;

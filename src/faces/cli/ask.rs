@@ -1,6 +1,6 @@
 //! `analyst ask`: one question, one report.
 
-use std::io::Read;
+use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,10 +10,12 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use tokio_util::sync::CancellationToken;
 
+use crate::builtin;
+use crate::config::OnAmbiguity;
 use crate::faces::cli::errors::INTERRUPTED;
-use crate::faces::cli::options::{Shared, source, today};
+use crate::faces::cli::options::{Ambiguity, Shared, source, today};
 use crate::faces::cli::progress::{EventLines, Panel, print, watched};
-use crate::faces::cli::{Failure, approve, models};
+use crate::faces::cli::{Failure, approve, clarify, models};
 use crate::insight::report::{ReportJson, for_terminal};
 use crate::jobs::answer::{Answered, Job, answer, check_question};
 use crate::jobs::database::Database;
@@ -32,6 +34,10 @@ pub struct Args {
     /// Print how long each part took, on stderr
     #[arg(long)]
     timings: bool,
+    /// What to do with a question that has two readings, or one that is not sure; if left out, asks on a terminal, and
+    /// elsewhere takes the first and states the other
+    #[arg(long, value_enum)]
+    on_ambiguity: Option<Ambiguity>,
 }
 
 /// What is printed of a run, while it goes on and when it has ended.
@@ -60,12 +66,23 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let question = question(&args.question)?;
     let question = check_question(&question)?;
-    let config = args.shared.resolve(None)?;
+    let mut config = args.shared.resolve(None)?;
+    let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && args.question != "-";
+    config.on_ambiguity = match args.on_ambiguity {
+        Some(said) => said.into(),
+        None if interactive => OnAmbiguity::Ask,
+        None => OnAmbiguity::First,
+    };
     // Without a terminal nothing is opened and nothing written.
     approve::person(&config, None)?;
-    let model = models::model(&config.model, &models::Gates::of(&config))?;
+    // A wrong name is told before a database is opened.
+    models::model(&config, &models::Gates::of(&config))?;
     let cancel = interrupt();
     let database = Database::open(&source(&config), &cancel).await?;
+    if interactive && config.on_ambiguity == OnAmbiguity::Ask && config.model == builtin::NAME {
+        config.reading = clarify::chosen(&database, question, &config)?;
+    }
+    let model = models::model(&config, &models::Gates::of(&config))?;
     let session = match &config.output.out {
         Some(folder) => Session::flat(folder, jiff::Timestamp::now())?,
         None => Session::create(&config.output.home, jiff::Timestamp::now())?,

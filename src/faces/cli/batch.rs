@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Budget, Config, Share};
 use crate::faces::cli::ask::interrupt;
-use crate::faces::cli::options::{Shared, skills, source, today, variable};
+use crate::faces::cli::options::{Ambiguity, Shared, skills, source, today, variable};
 use crate::faces::cli::progress::{print, watched};
 use crate::faces::cli::{Failure, approve, models};
 use crate::jobs::answer::{Job, answer, resume};
@@ -38,15 +38,20 @@ pub struct Args {
     /// How often a question that failed is tried again
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
+    /// What to do with a question that has two readings, or one that is not sure; the built-in analyst takes the first and
+    /// states the other if left out
+    #[arg(long, value_enum)]
+    on_ambiguity: Option<Ambiguity>,
     #[command(flatten)]
     shared: Shared,
 }
 
 pub async fn run(args: Args) -> Result<ExitCode, Failure> {
-    let config = args.shared.resolve(args.jobs)?;
+    let mut config = args.shared.resolve(args.jobs)?;
+    config.on_ambiguity = args.on_ambiguity.unwrap_or(Ambiguity::First).into();
     // A wrong model would fail every question alike.
     let gates = models::Gates::of(&config);
-    models::model(&config.model, &gates)?;
+    models::model(&config, &gates)?;
     let questions = batch::read(&args.file).map_err(|error| Failure::usage(error.to_string()))?;
     let bar = watched(args.shared.quiet).then(|| bar(questions.len()));
     let person = approve::person(&config, bar.clone())?;
@@ -168,7 +173,7 @@ impl Questions {
         if let Some(model) = models.get(&config.model) {
             return Ok(Arc::clone(model));
         }
-        let model: Arc<dyn ChatModel> = models::model(&config.model, &self.gates)
+        let model: Arc<dyn ChatModel> = models::model(config, &self.gates)
             .map_err(|error| error.to_string())?
             .into();
         models.insert(config.model.clone(), Arc::clone(&model));

@@ -24,6 +24,9 @@ const JOBS: usize = 2;
 pub struct Args {
     /// Questions with gold SQL, one JSON object a line: {"id", "question", "gold_sql": [..], "db", "order_matters"}
     suite: PathBuf,
+    /// Folder that the suite's databases are named against; the suite's own if left out
+    #[arg(long, value_name = "DIR")]
+    databases: Option<PathBuf>,
     /// Only the first N questions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -59,7 +62,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         Contestant::Builtin
     } else {
         Contestant::Agent(Box::new(Agent {
-            model: models::model(&config.model, &models::Gates::of(&config))?,
+            model: models::model(&config, &models::Gates::of(&config))?,
             skills: Arc::new(skills()),
             folder: config.output.home.clone(),
             config: config.clone(),
@@ -119,7 +122,8 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
 
 /// The questions to ask, and how many are left out because their gold asks for today.
 fn cases(args: &Args) -> Result<(Vec<Case>, usize), Failure> {
-    let mut cases = eval::read(&args.suite).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut cases =
+        eval::read(&args.suite, args.databases.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(split) = args.split {
         let part = if args.held_out { Part::HeldOut } else { Part::Taken };
         cases = split.of(cases, part);

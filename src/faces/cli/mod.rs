@@ -3,6 +3,7 @@
 mod approve;
 mod ask;
 mod batch;
+mod clarify;
 mod demo;
 mod errors;
 mod eval;

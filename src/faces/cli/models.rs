@@ -34,9 +34,13 @@ impl Gates {
 }
 
 /// `builtin`, `openai:NAME` or `anthropic:NAME`, with keys and addresses from the environment.
-pub fn model(name: &str, gates: &Gates) -> Result<Box<dyn ChatModel>, Failure> {
+pub fn model(config: &Config, gates: &Gates) -> Result<Box<dyn ChatModel>, Failure> {
+    let name = config.model.as_str();
     match name.split_once(':') {
-        None if name == builtin::NAME => Ok(Box::new(Builtin)),
+        None if name == builtin::NAME => Ok(Box::new(Builtin {
+            on_ambiguity: config.on_ambiguity,
+            reading: config.reading,
+        })),
         Some((provider @ "openai", model)) if !model.trim().is_empty() => {
             OpenAi::from_environment(model.trim(), &variable)
                 .map(|model| Box::new(model.with_gate(gates.to(provider))) as Box<dyn ChatModel>)

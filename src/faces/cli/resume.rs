@@ -66,7 +66,7 @@ pub async fn run(args: Args) -> Result<ExitCode, Failure> {
         .restore(chosen, &about.model, about.language, &variable)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let question = question_of(&cut);
-    let model = models::model(&config.model, &models::Gates::of(&config))?;
+    let model = models::model(&config, &models::Gates::of(&config))?;
     let cancel = interrupt();
     let database = Database::open(&source(&config), &cancel).await?;
     let watching = args.shown.watching(&question, args.quiet);

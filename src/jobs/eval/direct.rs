@@ -3,7 +3,7 @@
 use crate::jobs::database::Database;
 use crate::jobs::eval::Given;
 use crate::meaning::query::compile;
-use crate::meaning::question::{OnAmbiguity, Outcome, Reader};
+use crate::meaning::question::{OnAmbiguity, Outcome, Reader, may_answer};
 use crate::time::TimeContext;
 use crate::warehouse::sql;
 
@@ -33,7 +33,7 @@ pub fn answer(
         signals: Some(reading.signals.clone()),
         ..Given::default()
     };
-    if !on_ambiguity.answers(&reading, ambiguous) {
+    if !may_answer(on_ambiguity, &reading, ambiguous) {
         return Given {
             signals: None,
             problem: Some("not sure enough".to_owned()),

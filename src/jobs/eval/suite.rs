@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct Case {
     pub id: String,
     pub question: String,
-    /// Any of them is right.
+    /// Any of them is right; empty where no answer is, and asking back or abstaining is.
     pub gold_sql: Vec<String>,
     /// Path of the database, against the suite's folder.
     pub db: PathBuf,
@@ -72,13 +72,13 @@ struct Line {
     order_matters: bool,
 }
 
-/// The questions of a JSONL file, in its order.
-pub fn read(path: &Path) -> Result<Vec<Case>, SuiteError> {
+/// The questions of a JSONL file, in its order; paths of databases are taken against `databases`, or the file's own folder.
+pub fn read(path: &Path, databases: Option<&Path>) -> Result<Vec<Case>, SuiteError> {
     let text = std::fs::read_to_string(path).map_err(|source| SuiteError::Read {
         path: path.to_owned(),
         source,
     })?;
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = databases.or(path.parent()).unwrap_or(Path::new("."));
     let mut cases = Vec::new();
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = serde_json::from_str(line).map_err(|error| SuiteError::Line {
@@ -210,7 +210,7 @@ mod tests {
             "{\"id\": \"a\", \"question\": \"b\", \"gold_sql\": [\"SELECT 1\"], \"db\": \"x.sqlite\"}\n{\"id\": 1}\n",
         )
         .unwrap();
-        let error = read(&path).unwrap_err().to_string();
+        let error = read(&path, None).unwrap_err().to_string();
         assert!(error.starts_with("line 2 of "), "{error}");
     }
 }

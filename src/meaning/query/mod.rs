@@ -5,6 +5,6 @@ pub mod types;
 
 pub use compile::{ColumnKind, Compiled, JoinUsed, OutputColumn, QueryError, compile};
 pub use types::{
-    Combine, Comparison, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey, Query,
-    Rows, SetOperator, Summary, TopPerGroup,
+    Combine, Comparison, Derive, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, OrderBy, OrderKey,
+    Query, Rows, SetOperator, Summary, TopPerGroup,
 };

@@ -49,12 +49,29 @@ pub struct Summary {
     pub limit: Option<Limit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_per_group: Option<TopPerGroup>,
+    /// What is computed of the measures once they are grouped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derive: Option<Derive>,
     /// Keep rows that belong to no group (orders without an employee) as a group shown as NULL.
     #[serde(default)]
     pub include_unassigned: bool,
     /// Names of relationships to go through where there are several ways (`rental_staff`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
+}
+
+/// Shares and changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Derive {
+    /// Beside each measure its share of the sum over all groups, as a fraction.
+    Share {
+        /// Only the share of these values of the one dimension, as one number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        only: Vec<Literal>,
+    },
+    /// Each measure in the two windows of `compare` side by side, with the change and the rate of change.
+    Change,
 }
 
 /// Rows of one dataset: "the ten largest orders of employee 7 in August".

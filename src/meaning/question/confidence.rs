@@ -5,6 +5,7 @@ mod used;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::OnAmbiguity;
 use crate::meaning::question::build::Built;
 use crate::meaning::question::choose::Ranked;
 use crate::meaning::question::draft::{Node, What};
@@ -13,30 +14,15 @@ use crate::meaning::question::types::Reading;
 
 pub(in crate::meaning::question) use used::Used;
 
-/// What is done with a question that has two readings, or one that is not sure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OnAmbiguity {
-    /// Ask which reading is meant.
-    Ask,
-    /// Take the first, and say so.
-    #[default]
-    First,
-    /// Do not answer.
-    Abstain,
-}
-
 /// Readings that are less sure than this are not answered where one may abstain: nine of ten that are surer are right.
 pub const SURE: f64 = 0.8;
 
-impl OnAmbiguity {
-    /// May the first of a question's readings be answered?
-    pub fn answers(self, first: &Reading, ambiguous: bool) -> bool {
-        match self {
-            OnAmbiguity::First => true,
-            OnAmbiguity::Ask => !ambiguous,
-            OnAmbiguity::Abstain => !ambiguous && first.score >= SURE,
-        }
+/// May the first of a question's readings be answered?
+pub fn may_answer(policy: OnAmbiguity, first: &Reading, ambiguous: bool) -> bool {
+    match policy {
+        OnAmbiguity::First => true,
+        OnAmbiguity::Ask => !ambiguous,
+        OnAmbiguity::Abstain => !ambiguous && first.score >= SURE,
     }
 }
 

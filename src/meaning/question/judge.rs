@@ -3,6 +3,7 @@
 //! - A question that names nothing of the database is not read.
 //! - Words that nothing explains are *unread*. One that restricts the question (a name with a capital letter, a quoted
 //!   text, or a word that stands where a name should) means that rows would be left in or out by guess: not read.
+//! - Words of praise ("good", "important") pick rows by a scale that nobody named: not read.
 //! - Other unread words, such as verbs and adjectives, lower the score and are told in a note; when there are more of them
 //!   than names: not read.
 
@@ -18,6 +19,12 @@ use crate::meaning::question::{Reader, Text};
 
 /// At this many loose ends too little is tied together.
 const MOST_LOOSE_ENDS: usize = 1;
+
+/// Praise and blame: they pick rows by a scale that nobody named.
+const VAGUE: [&str; 18] = [
+    "good", "better", "bad", "worse", "important", "successful", "famous", "strong", "weak", "interesting", "nice",
+    "great", "excellent", "poor", "promising", "dangerous", "well", "badly",
+];
 
 /// Turns what was built into a reading, or says why it must not be.
 pub(super) fn judge(
@@ -154,7 +161,8 @@ fn unread(reader: &Reader<'_>, text: &Text<'_>, nodes: &[Node]) -> (Vec<String>,
                 What::Cue(Cue::That | Cue::Who | Cue::Not | Cue::Whose | Cue::And | Cue::Without | Cue::But)
             )
         });
-        if is_capital || is_han || !(after_name || before_name || is_verb) {
+        let is_vague = VAGUE.contains(&token.text.as_str());
+        if is_capital || is_han || is_vague || !(after_name || before_name || is_verb) {
             restricting.push(node.text.clone());
         }
     }

@@ -1,5 +1,6 @@
 //! The words of the model and the values of the database, ready to be found in a question.
 
+mod exonyms;
 mod glued;
 mod values;
 
@@ -305,7 +306,12 @@ fn after_words(tokens: &[Token], at: usize, words: &[String]) -> Option<usize> {
             end += 1;
         }
         // "Number of employees" for `num_employees`.
-        if end > at && word != "of" && tokens.get(end).is_some_and(|token| token.text == "of") {
+        if end > at
+            && word != "of"
+            && tokens
+                .get(end)
+                .is_some_and(|token| matches!(token.text.as_str(), "of" | "的"))
+        {
             end += 1;
         }
         let token = tokens.get(end)?;

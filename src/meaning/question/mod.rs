@@ -7,6 +7,7 @@
 //! in the reading's notes, and what is not understood but restricts the question makes it [`Outcome::NotRead`].
 
 mod build;
+mod chinese;
 mod choose;
 mod confidence;
 mod cue;
@@ -26,7 +27,8 @@ mod token;
 mod types;
 mod walk;
 
-pub use confidence::{OnAmbiguity, SURE, Signals};
+pub use crate::config::OnAmbiguity;
+pub use confidence::{SURE, Signals, may_answer};
 pub use glance::{intents, window_of};
 pub use types::{Intent, NotRead, Outcome, Reading, Shift, Span, SpanKind};
 
@@ -247,6 +249,9 @@ impl<'a> Reader<'a> {
         let mut nodes = nodes(text, pieces, ranked);
         let scope = self.scope();
         tidy::tidy(&mut nodes, &scope);
+        if text.language == Language::Chinese {
+            chinese::arrange(&mut nodes, &scope);
+        }
         let mut draft = walk::walk(&nodes, &scope);
         draft.via = roles::chosen(text.tokens, &draft.mentioned, self.model);
         let shift = draft.shift;

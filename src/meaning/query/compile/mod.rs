@@ -3,6 +3,7 @@
 mod branch;
 mod combine;
 mod dates;
+mod derive;
 mod dimension;
 mod error;
 mod filter;

@@ -1,11 +1,14 @@
 //! Summaries: measures, and what they are grouped by.
 
-use crate::meaning::query::{Comparison, Dimension, Filter, Having, Limit, Measure, Query, Summary};
+use crate::meaning::query::{
+    Comparison, Derive, Dimension, Filter, Having, Limit, Literal, Measure, NamedWindow, Query, Summary, TopPerGroup,
+};
 use crate::meaning::question::build::filters::all_of;
 use crate::meaning::question::build::{Builder, Built};
 use crate::meaning::question::draft::{Draft, Group, Key};
-use crate::meaning::question::types::Intent;
+use crate::meaning::question::types::{Intent, Shift};
 use crate::meaning::semantic::FieldRef;
+use crate::time::Window;
 
 impl Builder<'_> {
     fn dimensions(&self) -> Vec<Dimension> {
@@ -73,8 +76,9 @@ impl Builder<'_> {
         let base = base.or_else(|| self.draft.subject())?;
         let mut filters = self.filters(&base);
         let all_filters = filters.clone();
+        let mut only = Vec::new();
         if self.has(Intent::Share) && dimensions.is_empty() {
-            share_out(&mut filters, &mut dimensions);
+            only = share_out(&mut filters, &mut dimensions);
         }
         let (window, compare) = self.summary_windows(&base, &mut filters);
         let mut shown = dimensions.clone();
@@ -82,7 +86,11 @@ impl Builder<'_> {
             shown.insert(0, Dimension::Time { grain, field: None });
         }
         let order = self.order(&shown, !compare.is_empty());
-        let limit = self.limit();
+        let mut limit = self.limit();
+        let top_per_group = self.best_of_each(&shown, limit);
+        if top_per_group.is_some() {
+            limit = None;
+        }
         let having = having(&self.draft);
         if self.draft.measures.is_empty() && shown.is_empty() {
             return None;
@@ -100,20 +108,41 @@ impl Builder<'_> {
                 count,
                 with_ties: false,
             }),
+            top_per_group,
             ..Summary::default()
         };
-        let exact = self.exact(&summary);
+        let exact = self.exact(&summary, only);
         Some(self.built(Query::Summary(summary), exact, dimensions, all_filters, order, limit))
     }
 
+    /// "The three best products of each line": a limit within each group, where other things are ranked than those that
+    /// make the groups.
+    fn best_of_each(&self, shown: &[Dimension], limit: Option<u64>) -> Option<TopPerGroup> {
+        let ranking = self.draft.ranking.as_ref()?;
+        let is_group = |dimension: &Dimension| {
+            self.draft.groups.iter().any(|group| match (group, dimension) {
+                (Group::Entity(group), Dimension::Entity { dataset, .. }) => group == dataset,
+                (Group::Field(group), Dimension::Field { field, .. }) => group == field,
+                _ => false,
+            })
+        };
+        let groups = shown.iter().take_while(|dimension| is_group(dimension)).count();
+        // "Of each line the product with the most": both were named where groups are, and the last is what is ranked.
+        let groups = if groups == 2 && shown.len() == 2 { 1 } else { groups };
+        let ranks_others = groups > 0 && groups < shown.len();
+        let by_measure = matches!(ranking.key, Key::Measure(_));
+        (ranking.superlative && by_measure && ranks_others).then_some(TopPerGroup { count: limit?, groups })
+    }
+
     /// The same with only the columns that the question names: no measure that merely ranks, no key beside a name.
-    fn exact(&self, summary: &Summary) -> Option<Query> {
+    fn exact(&self, summary: &Summary, only: Vec<Literal>) -> Option<Query> {
         let mut exact = summary.clone();
+        self.derive(&mut exact, only);
         let ranking = self.draft.ranking.as_ref();
         if !exact.dimensions.is_empty() {
             exact.measures.retain(|measure| !self.draft.silent.contains(measure));
         }
-        if ranking.is_none() {
+        if ranking.is_none() && !self.has(Intent::Rank) {
             exact.order_by.clear();
         }
         exact.dimensions = exact
@@ -122,6 +151,35 @@ impl Builder<'_> {
             .flat_map(|dimension| self.labelled(dimension))
             .collect();
         (exact != *summary).then_some(Query::Summary(exact))
+    }
+
+    /// "What share", "how much more than": what a report computes beside the query is part of the exact one.
+    fn derive(&self, exact: &mut Summary, only: Vec<Literal>) {
+        let report = self.has(Intent::Report) || self.has(Intent::Why) || self.draft.grain.is_some();
+        let bounded = exact.limit.is_some() || exact.top_per_group.is_some() || exact.having.is_some();
+        if report || bounded || exact.measures.len() != 1 {
+            return;
+        }
+        if self.has(Intent::Share) && exact.compare.is_empty() && !exact.dimensions.is_empty() {
+            exact.derive = Some(Derive::Share { only });
+            return;
+        }
+        if exact.compare.len() == 2 {
+            exact.compare.sort_by_key(|named| named.window.start);
+            exact.derive = Some(Derive::Change);
+        } else if let (Some(shift), Some(window)) = (self.draft.shift, exact.window) {
+            let before = match shift {
+                Shift::YearAgo => window.year_ago(),
+                Shift::Previous => window.previous(),
+            };
+            let named = |window: Window| NamedWindow {
+                label: window.label(self.language),
+                window,
+            };
+            exact.window = None;
+            exact.compare = vec![named(before), named(window)];
+            exact.derive = Some(Derive::Change);
+        }
     }
 
     /// An entity by the fields that name it, without its key.
@@ -165,7 +223,7 @@ fn entity_dimension(dataset: &str) -> Dimension {
 }
 
 /// "What share came from France": all countries are needed, so the condition becomes a grouping.
-fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) {
+fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) -> Vec<Literal> {
     let place = filters.iter().position(|filter| {
         matches!(
             filter,
@@ -175,9 +233,17 @@ fn share_out(filters: &mut Vec<Filter>, dimensions: &mut Vec<Dimension>) {
             } | Filter::In { .. }
         )
     });
-    let Some(place) = place else { return };
-    if let Filter::Compare { field, .. } | Filter::In { field, .. } = filters.remove(place) {
-        dimensions.push(field_dimension(&field));
+    let Some(place) = place else { return Vec::new() };
+    match filters.remove(place) {
+        Filter::Compare { field, value, .. } => {
+            dimensions.push(field_dimension(&field));
+            vec![value]
+        }
+        Filter::In { field, values } => {
+            dimensions.push(field_dimension(&field));
+            values
+        }
+        _ => Vec::new(),
     }
 }
 

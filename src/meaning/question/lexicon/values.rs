@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::meaning::question::cue::is_function_word;
-use crate::meaning::question::lexicon::{Choice, Meaning, VALUE, is_verb};
+use crate::meaning::question::lexicon::{Choice, Meaning, VALUE, exonyms, is_verb};
 use crate::meaning::question::token::{Kind, Token};
 use crate::meaning::semantic::{Field, FieldRef, Model, Source};
 use crate::warehouse::catalog::values::{MatchKind, ValueIndex};
@@ -94,6 +94,12 @@ impl<'a> Values<'a> {
             // "Motorcycle" for the value "Motorcycles", and the other way round.
             let singular = plain.strip_suffix('s').filter(|stem| stem.len() > 3);
             matches = singular.map(|stem| self.index.lookup(stem)).unwrap_or_default();
+        }
+        if matches.is_empty() {
+            matches = exonyms::spellings(plain)
+                .iter()
+                .flat_map(|spelling| self.index.lookup(spelling))
+                .collect();
         }
         let sure = matches!(first.kind, Kind::Quoted | Kind::Han) || first.capital;
         let mut choices: Vec<Choice> = Vec::new();

@@ -344,7 +344,10 @@ fn grain(tokens: &[Token], at: usize) -> Parsed<Phrase> {
         (&["weekly", "week by week"], Grain::Week),
         (&["monthly", "month by month", "月度"], Grain::Month),
         (&["quarterly", "quarter by quarter"], Grain::Quarter),
-        (&["yearly", "annually", "annual", "year by year", "年度"], Grain::Year),
+        (
+            &["yearly", "annually", "annual", "year by year", "年度", "历年来", "历年"],
+            Grain::Year,
+        ),
     ];
     for (words, grain) in adverbs {
         if let Some(next) = after_any(tokens, at, words) {
@@ -369,7 +372,11 @@ fn grain(tokens: &[Token], at: usize) -> Parsed<Phrase> {
     {
         return Some((Phrase::Grain(grain), start + 1));
     }
-    let start = after_any(tokens, at, &["按照", "按", "每一", "每", "各", "逐", "分"])?;
+    let start = after_any(
+        tokens,
+        at,
+        &["按照", "按", "每一", "每", "各", "逐", "分", "哪一", "哪"],
+    )?;
     let (grain, end) = chinese::unit(tokens, start)?;
     let end = after_any(tokens, end, &["份", "度"]).unwrap_or(end);
     Some((Phrase::Grain(grain), end))

@@ -4,6 +4,7 @@
 mod finish;
 
 use crate::meaning::query::compile::branch::{Cut, Grouped, grouped};
+use crate::meaning::query::compile::derive;
 use crate::meaning::query::compile::dimension::{Dimensions, free};
 use crate::meaning::query::compile::measure::{Base, Formula, Plan, output_column};
 use crate::meaning::query::compile::scope::Ground;
@@ -13,7 +14,7 @@ use crate::meaning::query::{Dimension, Having, Measure, NamedWindow, OrderKey, S
 use crate::warehouse::Dialect;
 
 /// The name of the column that tells compared windows apart.
-const PERIOD: &str = "period";
+pub(super) const PERIOD: &str = "period";
 
 pub(super) fn compile_summary(
     summary: &Summary,
@@ -21,6 +22,19 @@ pub(super) fn compile_summary(
     place: &Place<'_>,
 ) -> Result<Compiled, QueryError> {
     check_shape(summary)?;
+    if let Some(derive) = &summary.derive {
+        let plain = Summary {
+            derive: None,
+            order_by: Vec::new(),
+            ..summary.clone()
+        };
+        let inside = Place {
+            ordered: false,
+            ..*place
+        };
+        let inner = compile_summary(&plain, ground, &inside)?;
+        return derive::derived(summary, derive, inner, ground);
+    }
     let mut job = Job::plan(summary, ground)?;
     let core = match job.single_cut() {
         Some(cut) => job.one_select(&cut, place)?,
