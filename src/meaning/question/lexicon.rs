@@ -2,10 +2,12 @@
 
 mod exonyms;
 mod glued;
+mod kin;
 mod values;
 
 use std::collections::HashMap;
 
+pub use kin::Kin;
 pub use values::Values;
 
 use crate::meaning::question::cue::is_function_word;

@@ -37,7 +37,7 @@ use crate::meaning::question::choose::{Ranked, TOO_CLOSE};
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::graph::Graph;
-use crate::meaning::question::lexicon::{Lexicon, Meaning, Values};
+use crate::meaning::question::lexicon::{Kin, Lexicon, Meaning, Values};
 use crate::meaning::question::phrases::Calendar;
 use crate::meaning::question::scope::Scope;
 use crate::meaning::question::segment::{Item, Piece};
@@ -62,6 +62,7 @@ const SAME_SCORE: f64 = 0.02;
 pub struct Reader<'a> {
     model: &'a Model,
     lexicon: Lexicon,
+    kin: Kin,
     values: Values<'a>,
     graph: Graph,
 }
@@ -79,6 +80,7 @@ impl<'a> Reader<'a> {
         Self {
             model,
             lexicon: Lexicon::new(model, main.as_deref(), catalog, values),
+            kin: Kin::new(model),
             values: Values::new(model, catalog, values),
             graph,
         }
@@ -117,14 +119,23 @@ impl<'a> Reader<'a> {
         let tokens = self.unquoted(token::tokens(question), question);
         let times = phrases::find(&tokens, &Calendar::new(*time, &self.model.settings));
         let pieces = segment::segment(question, &tokens, &times, &self.lexicon, &self.values);
-        let pieces = self.near_spellings(question, &tokens, pieces);
-        let ranked = choose::choose(&pieces, self.model, &self.graph);
+        let mut pieces = self.near_spellings(question, &tokens, pieces);
+        let mut ranked = choose::choose(&pieces, self.model, &self.graph);
         let text = Text {
             question,
             tokens: &tokens,
             language,
         };
-        let first = self.reading(&text, &pieces, &ranked, time);
+        let mut first = self.reading(&text, &pieces, &ranked, time);
+        // What cannot be read as it stands is tried with words that are kin of names.
+        if first.as_ref().is_err_and(|refusal| !refusal.unknown.is_empty())
+            && let Some(kindred) = self.kindred(&tokens, &pieces)
+        {
+            let again = choose::choose(&kindred, self.model, &self.graph);
+            if let Ok(reading) = self.reading(&text, &kindred, &again, time) {
+                (pieces, ranked, first) = (kindred, again, Ok(reading));
+            }
+        }
         // Each with how far behind its meanings are.
         let mut found: Vec<(Reading, f64)> = first.iter().map(|reading| (reading.clone(), 0.0)).collect();
         for (piece, distance) in self.rivals(&ranked).into_iter().take(MOST_RIVALS) {
@@ -237,6 +248,23 @@ impl<'a> Reader<'a> {
             }
         }
         near
+    }
+
+    /// The pieces, with what words that nothing explains may mean; `None` where they mean nothing.
+    fn kindred(&self, tokens: &[Token], pieces: &[Piece]) -> Option<Vec<Piece>> {
+        let mut found = pieces.to_vec();
+        let mut any = false;
+        for piece in found.iter_mut().filter(|piece| piece.item == Item::Unknown) {
+            let choices = tokens
+                .get(piece.first)
+                .map(|token| self.kin.of(token))
+                .unwrap_or_default();
+            if !choices.is_empty() {
+                piece.item = Item::Term(choices);
+                any = true;
+            }
+        }
+        any.then_some(found)
     }
 
     fn reading(

@@ -208,8 +208,14 @@ impl<'a> Scope<'a> {
 
     /// The field of what is talked about whose name has one of `words`.
     pub fn field_with(&self, draft: &Draft, words: &[&str]) -> Option<FieldRef> {
-        let mentioned = draft.mentioned.iter().filter_map(|name| self.model.dataset(name));
-        mentioned
+        let mentioned = || draft.mentioned.iter().filter_map(|name| self.model.dataset(name));
+        // "The tallest swimmer" where heights are with the people that swimmers point at.
+        let pointed = mentioned().flat_map(|from| {
+            let own = self.model.relationships.iter().filter(|known| known.from == from.name);
+            own.filter_map(|known| self.model.dataset(&known.to))
+        });
+        mentioned()
+            .chain(pointed)
             .flat_map(|dataset| dataset.fields.iter().map(move |field| (dataset, field)))
             .find_map(|(dataset, field)| {
                 let names = name_stems(&field.words.label);

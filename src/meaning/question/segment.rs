@@ -41,7 +41,7 @@ const BARE_YEAR: f64 = 0.85;
 const NUMBER: f64 = 0.6;
 const QUOTED: f64 = 0.7;
 /// Choices from this weight on are whole names or values.
-const WHOLE: f64 = 0.7;
+pub const WHOLE: f64 = 0.7;
 
 struct Edge {
     end: usize,

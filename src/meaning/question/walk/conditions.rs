@@ -148,7 +148,7 @@ impl Walker<'_> {
             let follows = self.next_content(at + 1).map(|(_, what)| what);
             let counts = matches!(follows, Some(What::Dataset(_)))
                 || matches!(follows, Some(What::Metric(_)))
-                || matches!(follows, Some(What::Field(field)) if self.field.is_none() && self.scope.is_numeric(field));
+                || matches!(follows, Some(What::Field(field)) if self.scope.is_numeric(field) && !self.awaits_number());
             let beside = self.nodes.get(at + 1..).unwrap_or_default().iter();
             let mut beside = beside.skip_while(|node| matches!(node.what, What::Cue(Cue::Distinct | Cue::Filler)));
             let touches = matches!(
@@ -216,6 +216,14 @@ impl Walker<'_> {
             .any(|node| matches!(node.what, What::Cue(Cue::Superlative { .. } | Cue::Frequent { .. })))
     }
 
+    /// Was a field named that a number may be compared with? "Names of the hotels with more than 3 stars" has named one that
+    /// cannot.
+    fn awaits_number(&self) -> bool {
+        self.field
+            .as_ref()
+            .is_some_and(|field| self.dangling || self.scope.is_numeric(field))
+    }
+
     pub(super) fn compare_number(&mut self, operator: Comparison, number: Literal) {
         let just_said = self.dangling;
         if let Some(field) = self
@@ -276,14 +284,22 @@ impl Walker<'_> {
             self.field = Some(field);
             return self.like(Cue::Contains, text);
         }
-        let Some(field) = self.field.clone() else {
+        // "The club 'Deep Blue'": the quoted is its name.
+        let named = match self.previous_content(at) {
+            Some(What::Dataset(dataset)) => self.scope.label(dataset).into_iter().next(),
+            _ => None,
+        };
+        let is_named = named.is_some();
+        let Some(field) = named.or_else(|| self.field.clone()) else {
             self.draft.loose_ends += 1;
             return;
         };
-        if !matches!(
-            self.previous_content(at),
-            Some(What::Field(_) | What::Cue(Cue::Compare(_) | Cue::Or | Cue::And))
-        ) {
+        if !is_named
+            && !matches!(
+                self.previous_content(at),
+                Some(What::Field(_) | What::Cue(Cue::Compare(_) | Cue::Or | Cue::And))
+            )
+        {
             // Nothing says whose value it is.
             self.draft.loose_ends += 2;
         }
