@@ -7,7 +7,7 @@ use crate::meaning::question::cue::Cue;
 use crate::meaning::question::graph::{Graph, UNREACHABLE};
 use crate::meaning::question::lexicon::{Choice, Meaning};
 use crate::meaning::question::segment::{Item, Piece, WHOLE};
-use crate::meaning::semantic::{DatasetKind, FieldRef, Metric, MetricKind, Model, Unit};
+use crate::meaning::semantic::{DatasetKind, Metric, MetricKind, Model, Unit};
 use crate::warehouse::catalog::Role;
 
 /// A choice with how well it fits its surroundings.
@@ -32,9 +32,6 @@ const PLAIN_DATASET: f64 = 0.03;
 const GROUPED: f64 = 0.1;
 /// What links two other things is seldom what a noun names that only a part of its name has.
 const BRIDGE_IN_PART: f64 = 0.06;
-/// A column that points at a thing and is called like it: the thing is meant.
-const POINTS_AT_NAMESAKE: f64 = 0.6;
-const COUNTED: f64 = 0.15;
 /// The second round knows what the first chose.
 const MOST_ROUNDS: usize = 2;
 
@@ -226,9 +223,6 @@ impl Context<'_> {
             Meaning::Field(reference) => {
                 let role = self.model.field(reference).map(|(_, field)| field.role);
                 let is_key = role == Some(Role::Key);
-                if self.points_at_namesake(index, reference) {
-                    return -POINTS_AT_NAMESAKE;
-                }
                 match before {
                     Some(Cue::Group) if role == Some(Role::Category) => 0.01,
                     _ if is_key && !self.says_key(index) => -KEY,
@@ -288,26 +282,6 @@ impl Context<'_> {
             -BRIDGE_IN_PART
         } else {
             0.0
-        }
-    }
-
-    /// Is it the column that points at a dataset which the same words name?
-    fn points_at_namesake(&self, index: usize, field: &FieldRef) -> bool {
-        let column = self.model.field(field).and_then(|(_, field)| field.column.as_ref());
-        let mut own = self
-            .model
-            .relationships
-            .iter()
-            .filter(|known| known.from == field.dataset && known.to != field.dataset);
-        own.any(|known| known.from_columns.iter().eq(column) && self.also_names_whole(index, &known.to))
-    }
-
-    fn also_names_whole(&self, index: usize, dataset: &str) -> bool {
-        match self.pieces.get(index).map(|piece| &piece.item) {
-            Some(Item::Term(choices)) => choices.iter().any(|choice| {
-                choice.weight >= WHOLE && matches!(&choice.meaning, Meaning::Dataset(name) if name == dataset)
-            }),
-            _ => false,
         }
     }
 

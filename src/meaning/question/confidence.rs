@@ -8,9 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::config::OnAmbiguity;
 use crate::meaning::question::build::Built;
 use crate::meaning::question::choose::Ranked;
+use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::graph::Graph;
+use crate::meaning::question::segment::WHOLE;
 use crate::meaning::question::types::Reading;
+use crate::meaning::semantic::FieldRef;
 
 pub(in crate::meaning::question) use used::Used;
 
@@ -28,6 +31,7 @@ pub fn may_answer(policy: OnAmbiguity, first: &Reading, ambiguous: bool) -> bool
 
 /// What tells a reading that can be trusted from one that cannot. Counts unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Signals {
     pub tokens: f64,
     /// Names of the model and values.
@@ -64,6 +68,30 @@ pub struct Signals {
     pub shown: f64,
     /// 1 for set operations.
     pub set: f64,
+    /// Datasets that the query meets again inside a condition.
+    pub again: f64,
+    /// Datasets that nothing in the question names, neither they nor anything of theirs.
+    pub unsaid_datasets: f64,
+    /// Columns that are shown and were not said.
+    pub unsaid_shown: f64,
+    /// The longest way between two datasets, in steps.
+    pub farthest: f64,
+    /// Words of more than three letters that were passed over as saying nothing.
+    pub passed: f64,
+    /// Sentences, or parts that a comma or mark sets off.
+    pub parts: f64,
+    /// Names of which only a part was said, or kin of them.
+    pub halves: f64,
+    /// "Their", "its": what is told refers back.
+    pub theirs: f64,
+    /// Words about sorting.
+    pub sorting: f64,
+    /// Conditions that hold for any of several values.
+    pub any_of: f64,
+    /// Groups that a word such as "each" asks for.
+    pub said_groups: f64,
+    /// Averages, extremes and sums in the query.
+    pub computed: f64,
 }
 
 /// The signals of one reading.
@@ -115,6 +143,28 @@ pub(in crate::meaning::question) fn signals(
         ranked: count(used.ranked),
         shown: count(used.shown),
         set: count(used.sets),
+        again: count(used.again),
+        unsaid_datasets: count(
+            used.datasets
+                .iter()
+                .filter(|dataset| !says_dataset(nodes, dataset))
+                .count(),
+        ),
+        unsaid_shown: count(
+            used.shown_fields
+                .iter()
+                .filter(|field| !says_field(nodes, field))
+                .count(),
+        ),
+        farthest: farthest(&used, graph),
+        passed: count(nodes.iter().filter(passed_over).count()),
+        parts: count(nodes.iter().filter(|node| node.what == What::Punctuation).count()),
+        halves: count(firsts().filter(|first| first.choice.weight < WHOLE).count()),
+        theirs: count(nodes.iter().filter(|node| node.what == What::Cue(Cue::Their)).count()),
+        sorting: count(nodes.iter().filter(sorts).count()),
+        any_of: count(used.any_of),
+        said_groups: count(used.groups.min(nodes.iter().filter(groups).count())),
+        computed: count(used.functions.len()),
     }
 }
 
@@ -132,6 +182,44 @@ fn steps(used: &Used, graph: &Graph) -> f64 {
     f64::from(distances.sum::<u32>())
 }
 
+/// Is the dataset, or anything of it, named?
+fn says_dataset(nodes: &[Node], dataset: &str) -> bool {
+    nodes.iter().any(|node| match &node.what {
+        What::Dataset(named) => named == dataset,
+        What::Field(field) | What::Value { field, .. } => field.dataset == dataset,
+        What::Metric(_) => true,
+        What::Number(_) | What::Quoted(_) | What::Time { .. } | What::Cue(_) | What::Unknown | What::Punctuation => {
+            false
+        }
+    })
+}
+
+fn says_field(nodes: &[Node], field: &FieldRef) -> bool {
+    nodes
+        .iter()
+        .any(|node| matches!(&node.what, What::Field(named) if named == field))
+}
+
+fn passed_over(node: &&Node) -> bool {
+    node.what == What::Cue(Cue::Filler) && node.text.chars().count() > 3
+}
+
+fn sorts(node: &&Node) -> bool {
+    matches!(node.what, What::Cue(Cue::Ranked | Cue::Direction { .. }))
+}
+
+fn groups(node: &&Node) -> bool {
+    node.what == What::Cue(Cue::Group)
+}
+
+fn farthest(used: &Used, graph: &Graph) -> f64 {
+    let steps = used.datasets.iter().enumerate().flat_map(|(at, one)| {
+        let others = used.datasets.get(at + 1..).unwrap_or_default();
+        others.iter().map(|other| graph.distance(one, other).min(9))
+    });
+    f64::from(steps.max().unwrap_or(0))
+}
+
 /// To three digits, so that it is the same after a trip through JSON.
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
@@ -143,7 +231,7 @@ fn count(number: usize) -> f64 {
 
 impl Signals {
     /// By name, in the order of [`WEIGHTS`].
-    fn values(&self) -> [f64; 21] {
+    fn values(&self) -> [f64; 33] {
         [
             self.tokens,
             self.names,
@@ -166,6 +254,18 @@ impl Signals {
             self.ranked,
             self.shown,
             self.set,
+            self.again,
+            self.unsaid_datasets,
+            self.unsaid_shown,
+            self.farthest,
+            self.passed,
+            self.parts,
+            self.halves,
+            self.theirs,
+            self.sorting,
+            self.any_of,
+            self.said_groups,
+            self.computed,
         ]
     }
 
@@ -180,9 +280,9 @@ impl Signals {
 /// Fitted by logistic regression over answered questions of the development databases; docs/accuracy.md says how. In the
 /// order of the fields of [`Signals`].
 const BIAS: f64 = 1.388;
-const WEIGHTS: [f64; 21] = [
+const WEIGHTS: [f64; 33] = [
     -0.075, 0.204, -0.363, -2.686, 0.084, 0.926, 1.497, -0.117, 0.203, -0.434, -1.493, -1.376, -1.911, -2.909, -0.644,
-    0.234, -0.898, -0.17, -1.031, -0.332, 1.936,
+    0.234, -0.898, -0.17, -1.031, -0.332, 1.936, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
 ];
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub fn tidy(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
     names_of_things(nodes, scope);
     keys_of_things(nodes, scope);
     things_by_their_keys(nodes, scope);
+    owners_by_a_field(nodes, scope);
     full_names(nodes, scope);
     first_and_last_names(nodes, scope);
     agents(nodes);
@@ -58,7 +59,10 @@ fn names_of_things(nodes: &mut [Node], scope: &Scope<'_>) {
         }
         let field = field.clone();
         let after = nodes.get(at + 1..).unwrap_or_default();
-        let next = after.iter().map(|node| &node.what).find(|what| !is_small(what));
+        // "Names of the 3 largest regions".
+        let is_rank = |what: &What| matches!(what, What::Number(_) | What::Cue(Cue::Superlative { .. }));
+        let mut content = after.iter().map(|node| &node.what);
+        let next = content.find(|what| !is_small(what) && !is_rank(what));
         let joined = after
             .first()
             .is_some_and(|next| matches!(next.what, What::Cue(Cue::Of)));
@@ -140,6 +144,31 @@ fn things_by_their_keys(nodes: &mut [Node], scope: &Scope<'_>) {
             .any(|name| name_stems(name) == said);
         if is_called_so && name_stems(&field.field) == said {
             node.what = What::Dataset(target.name.clone());
+        }
+    }
+}
+
+/// "Positions of the players" where player is a field of the same rows: it says whose positions, and is not shown.
+fn owners_by_a_field(nodes: &mut [Node], scope: &Scope<'_>) {
+    for at in 0..nodes.len() {
+        let Some(What::Field(shown)) = nodes.get(at).map(|node| node.what.clone()) else {
+            continue;
+        };
+        if !matches!(nodes.get(at + 1).map(|node| &node.what), Some(What::Cue(Cue::Of))) {
+            continue;
+        }
+        let after = nodes.get(at + 2..).unwrap_or_default();
+        let Some(offset) = after.iter().position(|node| node.what != What::Cue(Cue::Filler)) else {
+            continue;
+        };
+        let Some(node) = nodes.get_mut(at + 2 + offset) else {
+            continue;
+        };
+        let What::Field(owner) = &node.what else { continue };
+        let is_many = node.text.ends_with('s');
+        let is_text = !scope.is_numeric(owner) && !scope.is_time(owner) && !scope.is_key(owner);
+        if is_many && is_text && owner.dataset == shown.dataset && *owner != shown {
+            node.what = What::Cue(Cue::Filler);
         }
     }
 }

@@ -200,6 +200,11 @@ fn singular_word(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
         return format!("{stem}y");
     }
+    // "Campuses", "viruses"; not "houses", "causes", "excuses".
+    let latin = |stem: &&str| stem.len() > 3 && !["o", "a", "e", "c", "f"].iter().any(|e| stem.ends_with(e));
+    if let Some(stem) = word.strip_suffix("uses").filter(latin) {
+        return format!("{stem}us");
+    }
     let hissing = ["sses", "xes", "ches", "shes", "zes"];
     if hissing.iter().any(|ending| word.ends_with(ending)) {
         return word.strip_suffix("es").unwrap_or(word).to_owned();
@@ -291,6 +296,9 @@ mod tests {
     #[case("staff", "staff")]
     #[case("status", "status")]
     #[case("boxes", "box")]
+    #[case("campuses", "campus")]
+    #[case("causes", "cause")]
+    #[case("warehouses", "warehouse")]
     #[case("movies", "movie")]
     #[case("bus", "bus")]
     fn plurals_have_a_singular(#[case] many: &str, #[case] one: &str) {

@@ -13,7 +13,7 @@ pub struct Used {
     fields: Vec<FieldRef>,
     metrics: Vec<String>,
     literals: Vec<Literal>,
-    functions: Vec<Aggregate>,
+    pub functions: Vec<Aggregate>,
     pub conditions: usize,
     pub nested: usize,
     pub groups: usize,
@@ -21,6 +21,12 @@ pub struct Used {
     pub ranked: usize,
     pub shown: usize,
     pub sets: usize,
+    /// Datasets met again inside a condition.
+    pub again: usize,
+    /// Conditions with several values.
+    pub any_of: usize,
+    /// What the outer query shows, beside measures.
+    pub shown_fields: Vec<FieldRef>,
     counts: bool,
     negates: bool,
     distinct: bool,
@@ -125,10 +131,18 @@ impl Used {
         }
         for dimension in &summary.dimensions {
             match dimension {
-                Dimension::Field { field, .. } => self.field(field),
+                Dimension::Field { field, .. } => {
+                    self.field(field);
+                    if outer {
+                        self.shown_fields.push(field.clone());
+                    }
+                }
                 Dimension::Entity { dataset, show, .. } => {
                     self.dataset(dataset);
                     show.iter().for_each(|field| self.field(field));
+                    if outer {
+                        self.shown_fields.extend(show.iter().cloned());
+                    }
                 }
                 Dimension::Time { field, .. } => field.iter().for_each(|field| self.field(field)),
             }
@@ -154,6 +168,9 @@ impl Used {
     fn rows(&mut self, rows: &Rows, outer: bool) {
         self.dataset(&rows.dataset);
         rows.fields.iter().for_each(|field| self.field(field));
+        if outer {
+            self.shown_fields.extend(rows.fields.iter().cloned());
+        }
         rows.measures.iter().for_each(|measure| self.measure(measure));
         self.distinct |= rows.distinct;
         self.windows |= rows.window.is_some();
@@ -242,6 +259,7 @@ impl Used {
                 self.field(right);
             }
             Filter::In { field, values } => {
+                self.any_of += 1;
                 self.field(field);
                 self.literals.extend(values.iter().cloned());
             }
@@ -278,6 +296,7 @@ impl Used {
             }
             Filter::Exists { dataset, filter } => {
                 self.nested += 1;
+                self.again += usize::from(self.datasets.contains(dataset));
                 self.dataset(dataset);
                 filter.iter().for_each(|filter| self.filter(filter));
             }

@@ -138,7 +138,10 @@ impl Kin {
             .iter()
             .any(|choice| matches!(choice.meaning, Meaning::Dataset(_)));
         if is_person(&word) && !names_dataset {
-            choices.extend(self.people.iter().map(|(dataset, of_others)| {
+            // "Students" are no employees, but "people" may be.
+            let anyone = are_alike(&word, "person");
+            let people = self.people.iter().filter(|(_, of_others)| anyone || !of_others);
+            choices.extend(people.map(|(dataset, of_others)| {
                 choice(
                     Meaning::Dataset(dataset.clone()),
                     if *of_others { OTHER_PEOPLE } else { PEOPLE },

@@ -329,6 +329,7 @@ fn intents_are_told_most_telling_first(#[case] question: &str, #[case] expected:
 #[case("sales in Atlantis", "Atlantis")]
 #[case("sales by galaxy", "galaxy")]
 #[case("how many unicorns are there", "unicorns")]
+#[case("how many students are there", "students")]
 #[case("亚特兰蒂斯的销售额", "亚特兰蒂斯")]
 fn what_is_unknown_is_not_guessed(#[case] question: &str, #[case] word: &str) {
     let not_read = not_read(question);
@@ -347,6 +348,25 @@ fn a_near_spelling_is_told() {
         "rows of customers where customers.country = 'Singapore'"
     );
     assert_eq!(reading.notes, ["\"Singapor\" was read as country = 'Singapore'"]);
+}
+
+#[rstest]
+#[case("how many shoppers are there", "count(customers)", "shoppers")]
+#[case("list the prodcuts", "rows of products", "prodcuts")]
+#[case(
+    "how many purchasings in 2005",
+    "count(orders) during 2005-01-01 2006-01-01",
+    "purchasings"
+)]
+fn kin_of_names_are_understood_and_told(#[case] question: &str, #[case] expected: &str, #[case] word: &str) {
+    let reading = reading(question);
+    assert_eq!(shape(&reading.query), expected);
+    assert!(
+        reading.notes.iter().any(|note| note.contains(word)),
+        "{:?}",
+        reading.notes
+    );
+    assert!(reading.score < SURE, "{}", reading.score);
 }
 
 #[test]

@@ -276,6 +276,10 @@ impl<'a> Walker<'a> {
             // "Employees who report to Jones".
             Cue::Intent(Intent::Report)
                 if matches!(self.previous_content(at), Some(What::Cue(Cue::That | Cue::Who))) => {}
+            // "Report the name of each city".
+            Cue::Intent(Intent::Report) if at == 0 && matches!(self.next_content(1), Some((_, What::Field(_)))) => {
+                self.draft.intend(Intent::List);
+            }
             Cue::Intent(intent) => self.draft.intend(intent),
             Cue::Advise => self.draft.advise = true,
             Cue::Target { reached } => self.target = Some(reached),

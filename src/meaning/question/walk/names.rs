@@ -164,6 +164,9 @@ impl Walker<'_> {
             filter: None,
         };
         let Some(subject) = self.draft.subject() else { return };
+        if !self.negated && self.lies_on_a_denied_way(dataset, &subject) {
+            return;
+        }
         let shows_attribute = self
             .draft
             .shows
@@ -190,6 +193,23 @@ impl Walker<'_> {
         if denies {
             self.denied = self.draft.conditions.len().checked_sub(1);
         }
+    }
+
+    /// "Shops that have no devices in stock", where stock links the two: it is denied already.
+    fn lies_on_a_denied_way(&self, dataset: &str, subject: &str) -> bool {
+        let denied = self
+            .draft
+            .conditions
+            .iter()
+            .filter_map(|condition| match &condition.filter {
+                Filter::Not(inner) => match inner.as_ref() {
+                    Filter::Exists { dataset, .. } => Some(dataset),
+                    _ => None,
+                },
+                _ => None,
+            });
+        let mut denied = denied.filter(|far| far.as_str() != dataset);
+        self.scope.points_at(dataset, subject) && denied.any(|far| self.scope.points_at(dataset, far))
     }
 
     pub(super) fn take_field(&mut self, at: usize, field: &FieldRef) {
