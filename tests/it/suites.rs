@@ -13,7 +13,12 @@ fn suite(name: &str) -> PathBuf {
 
 /// Runs `eval` and reads what it wrote.
 fn evaluated(folder: &Path, suite: &Path, databases: &Path, more: &[&str]) -> Value {
-    let mut arguments = vec!["eval", suite.to_str().unwrap(), "--databases", databases.to_str().unwrap()];
+    let mut arguments = vec![
+        "eval",
+        suite.to_str().unwrap(),
+        "--databases",
+        databases.to_str().unwrap(),
+    ];
     arguments.extend_from_slice(more);
     arguments.extend_from_slice(&["--json", "out.json", "-q"]);
     let output = run(folder, &arguments);
@@ -37,7 +42,14 @@ fn chinese_questions_on_the_sample_database_are_answered_rightly(#[case] name: &
     let written = run(folder.path(), &["demo", "sales.sqlite"]);
     assert!(written.status.success(), "{}", stderr(&written));
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sales/semantic.yaml");
-    let more = ["--semantic", model.to_str().unwrap(), "--as-of", "2005-08-31", "--on-ambiguity", "first"];
+    let more = [
+        "--semantic",
+        model.to_str().unwrap(),
+        "--as-of",
+        "2005-08-31",
+        "--on-ambiguity",
+        "first",
+    ];
     let report = evaluated(folder.path(), &suite(name), folder.path(), &more);
     assert_at_least(&report, "correct", floor);
 }
@@ -46,7 +58,9 @@ fn chinese_questions_on_the_sample_database_are_answered_rightly(#[case] name: &
 #[case("chinese/sakila.jsonl", 43)]
 #[case("chinese/sakila_held_out.jsonl", 20)]
 fn chinese_questions_on_an_english_database_are_answered_rightly(#[case] name: &str, #[case] floor: usize) {
-    let Some(database) = shared("data/db/sakila.sqlite") else { return };
+    let Some(database) = shared("data/db/sakila.sqlite") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let more = ["--as-of", "2005-08-31", "--on-ambiguity", "first"];
     let report = evaluated(folder.path(), &suite(name), database.parent().unwrap(), &more);

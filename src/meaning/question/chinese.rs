@@ -264,7 +264,7 @@ fn counted_rows(nodes: &mut Vec<Node>) {
 }
 
 /// "付款总额", "付款金额合计": the word that adds up stands behind what it adds up.
-fn totals_behind(nodes: &mut Vec<Node>, scope: &Scope<'_>) {
+fn totals_behind(nodes: &mut [Node], scope: &Scope<'_>) {
     for at in 0..nodes.len() {
         let Some(behind) = nodes.get(at + 1..).and_then(|_| next(nodes, at + 1)) else {
             continue;

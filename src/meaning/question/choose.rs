@@ -30,6 +30,7 @@ const KEY: f64 = 0.12;
 const FITS_CUE: f64 = 0.25;
 const PLAIN_DATASET: f64 = 0.03;
 const GROUPED: f64 = 0.1;
+const COUNTED: f64 = 0.15;
 /// What links two other things is seldom what a noun names that only a part of its name has.
 const BRIDGE_IN_PART: f64 = 0.06;
 /// The second round knows what the first chose.

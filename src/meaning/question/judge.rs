@@ -22,8 +22,24 @@ const MOST_LOOSE_ENDS: usize = 1;
 
 /// Praise and blame: they pick rows by a scale that nobody named.
 const VAGUE: [&str; 18] = [
-    "good", "better", "bad", "worse", "important", "successful", "famous", "strong", "weak", "interesting", "nice",
-    "great", "excellent", "poor", "promising", "dangerous", "well", "badly",
+    "good",
+    "better",
+    "bad",
+    "worse",
+    "important",
+    "successful",
+    "famous",
+    "strong",
+    "weak",
+    "interesting",
+    "nice",
+    "great",
+    "excellent",
+    "poor",
+    "promising",
+    "dangerous",
+    "well",
+    "badly",
 ];
 
 /// Turns what was built into a reading, or says why it must not be.
