@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::sql_guard::shared;
 
+mod policy;
 mod rows;
 
 #[derive(Deserialize)]
