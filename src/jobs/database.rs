@@ -116,6 +116,7 @@ impl Database {
         let fields = model.datasets.iter_mut().flat_map(|dataset| &mut dataset.fields);
         fields.for_each(|field| field.values.clear());
         Self {
+            search: Arc::new(SearchIndex::build(&catalog, &ValueIndex::default())),
             catalog: Arc::new(catalog),
             model: Arc::new(model),
             values: Arc::default(),
