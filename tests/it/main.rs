@@ -21,6 +21,7 @@ mod sakila;
 mod schemas;
 mod scripted;
 mod semantic;
+mod server_lost;
 mod sessions;
 mod share;
 mod sql_commands;

@@ -19,6 +19,11 @@ pub enum EngineError {
     /// The server could not be reached, or the connection broke; trying again may help.
     #[error("no connection to {database}: {reason}; check that the server runs and that it may be reached from here")]
     Connection { database: String, reason: String },
+    /// Every attempt to connect failed for as long as one waits, so that there is no use in waiting once more.
+    #[error(
+        "no connection to {database}: no answer within {seconds} s; check that the server runs and that it may be reached from here"
+    )]
+    NoAnswer { database: String, seconds: u64 },
     /// The engine's own words about a statement that it would not run.
     #[error("the database refused the statement: {0}")]
     Refused(String),
@@ -99,7 +104,11 @@ impl EngineError {
     pub fn may_pass(&self) -> bool {
         matches!(
             self,
-            Self::Connection { .. } | Self::Lost { .. } | Self::Locked(_) | Self::Interrupted(_)
+            Self::Connection { .. }
+                | Self::NoAnswer { .. }
+                | Self::Lost { .. }
+                | Self::Locked(_)
+                | Self::Interrupted(_)
         )
     }
 }

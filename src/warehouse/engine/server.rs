@@ -163,9 +163,9 @@ pub(super) fn failure(error: sqlx::Error, shown: &str) -> EngineError {
             database,
             reason: reason.to_string(),
         },
-        sqlx::Error::PoolTimedOut => EngineError::Connection {
+        sqlx::Error::PoolTimedOut => EngineError::NoAnswer {
             database,
-            reason: format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()),
+            seconds: CONNECT_TIMEOUT.as_secs(),
         },
         other => EngineError::Connection {
             database,
