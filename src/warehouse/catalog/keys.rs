@@ -10,6 +10,11 @@ const KEY_WORDS: &[&str] = &[
     "id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "fk", "sk", "编号",
 ];
 
+/// Last words of columns that count the rows of something.
+const PLACE_WORDS: &[&str] = &[
+    "line", "seq", "sequence", "position", "rank", "round", "month", "year", "day",
+];
+
 /// What stands before the real name in the table names of warehouses.
 const TABLE_PREFIXES: &[&str] = &["dim", "fact", "fct", "tbl", "tb", "t", "stg", "raw", "d", "f"];
 
@@ -59,6 +64,38 @@ pub(crate) fn candidates(catalog: &Catalog) -> Vec<Vec<Candidate>> {
         })
         .filter(|found| !found.is_empty())
         .collect()
+}
+
+/// The columns of `table` that may be parts of a key, likeliest first: those that point at other tables, those called like
+/// keys and places in a row, dates.
+pub(crate) fn key_parts(table: &Table) -> Vec<String> {
+    let points = |column: &Column| {
+        let mut keys = table.foreign_keys.iter();
+        keys.any(|key| matches!(key.columns.as_slice(), [only] if *only == column.name))
+    };
+    let is_called_so = |column: &Column| {
+        let words = words(&column.name);
+        let last = words.last().map(String::as_str).unwrap_or_default();
+        KEY_WORDS.contains(&last) || PLACE_WORDS.contains(&last)
+    };
+    let can_be = |column: &&Column| {
+        matches!(
+            column.data_type,
+            DataType::Integer | DataType::Text | DataType::Date | DataType::Decimal { scale: Some(0), .. }
+        )
+    };
+    let ranked = table.columns.iter().filter(can_be).filter_map(|column| {
+        let rank = match column.data_type {
+            _ if points(column) => 0,
+            _ if is_called_so(column) => 1,
+            DataType::Date => 2,
+            _ => return None,
+        };
+        Some((rank, column.name.clone()))
+    });
+    let mut ranked: Vec<(u8, String)> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, name)| name).collect()
 }
 
 /// A single column by which the rows of a table are told apart.

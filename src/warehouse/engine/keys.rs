@@ -11,10 +11,10 @@ use crate::warehouse::catalog::keys::{Candidate, candidates};
 use crate::warehouse::catalog::{Catalog, ForeignKey, KeySource, Table, quote};
 
 /// Columns that are looked at side by side.
-const SIDE_BY_SIDE: usize = 4;
+pub(super) const SIDE_BY_SIDE: usize = 4;
 
 /// Tables with more rows are not measured whole.
-const WHOLE: u64 = 200_000;
+pub(super) const WHOLE: u64 = 200_000;
 
 /// Rows of a bigger table whose values are looked up.
 const SAMPLE: u64 = 50_000;
@@ -145,7 +145,7 @@ async fn measure(
 }
 
 /// The counts in the only row of `sql`; `None` where the database would not compare such values.
-async fn counts(engine: &Engine, sql: &str) -> Result<Option<Vec<i64>>, EngineError> {
+pub(super) async fn counts(engine: &Engine, sql: &str) -> Result<Option<Vec<i64>>, EngineError> {
     let fetched = match engine.ask(sql).await {
         Ok(fetched) => fetched,
         Err(EngineError::Refused(_) | EngineError::Damaged(_) | EngineError::Timeout(_)) => return Ok(None),

@@ -20,6 +20,7 @@ mod forced;
 mod keys;
 mod limits;
 mod mysql;
+mod pairs;
 mod postgres;
 mod server;
 mod session;
@@ -233,6 +234,7 @@ impl Engine {
             Backend::Adbc(adbc) => adbc.introspect().await?,
         };
         keys::infer(self, &mut catalog).await?;
+        pairs::infer(self, &mut catalog).await?;
         Ok(catalog)
     }
 
