@@ -1,9 +1,10 @@
 //! What a file does not speak of stays as drafted: tables, columns and joins beside those that it names.
 
-use crate::meaning::semantic::{Dataset, MetricKind, Model, Source};
+use crate::meaning::semantic::{Dataset, MetricKind, Model, Source, names};
 
 /// `model` with what only `drafted` has.
 pub fn complete(mut model: Model, drafted: Model) -> Model {
+    spell_as_the_database(&mut model, &drafted);
     let renamed: Vec<(String, String)> = drafted
         .datasets
         .iter()
@@ -48,6 +49,26 @@ pub fn complete(mut model: Model, drafted: Model) -> Model {
         }
     }
     model
+}
+
+/// A file may spell a table in another way than the database does: `fire_claim` for `FireClaim`.
+fn spell_as_the_database(model: &mut Model, drafted: &Model) {
+    for dataset in &mut model.datasets {
+        if drafted.datasets.iter().any(|own| same_table(own, dataset)) {
+            continue;
+        }
+        let Source::Table { name, .. } = &dataset.source else {
+            continue;
+        };
+        let wanted = names::snake(name);
+        let mut alike = drafted
+            .datasets
+            .iter()
+            .filter(|own| matches!(&own.source, Source::Table { name, .. } if names::snake(name) == wanted));
+        if let (Some(only), None) = (alike.next(), alike.next()) {
+            dataset.source = only.source.clone();
+        }
+    }
 }
 
 fn over(kind: &MetricKind) -> Option<String> {
