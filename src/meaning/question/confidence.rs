@@ -11,21 +11,20 @@ use crate::meaning::question::choose::Ranked;
 use crate::meaning::question::cue::Cue;
 use crate::meaning::question::draft::{Node, What};
 use crate::meaning::question::graph::Graph;
-use crate::meaning::question::segment::WHOLE;
 use crate::meaning::question::types::Reading;
-use crate::meaning::semantic::FieldRef;
 
 pub(in crate::meaning::question) use used::Used;
 
 /// Readings that are less sure than this are not answered where one may abstain: nine of ten that are surer are right.
-pub const SURE: f64 = 0.8;
+pub const SURE: f64 = 0.82;
 
 /// May the first of a question's readings be answered?
 pub fn may_answer(policy: OnAmbiguity, first: &Reading, ambiguous: bool) -> bool {
     match policy {
         OnAmbiguity::First => true,
         OnAmbiguity::Ask => !ambiguous,
-        OnAmbiguity::Abstain => !ambiguous && first.score >= SURE,
+        // A name that was guessed at is not sure, however well the rest fits.
+        OnAmbiguity::Abstain => !ambiguous && first.score >= SURE && first.signals.approximate < 1.0,
     }
 }
 
@@ -68,30 +67,14 @@ pub struct Signals {
     pub shown: f64,
     /// 1 for set operations.
     pub set: f64,
-    /// Datasets that the query meets again inside a condition.
-    pub again: f64,
-    /// Datasets that nothing in the question names, neither they nor anything of theirs.
-    pub unsaid_datasets: f64,
-    /// Columns that are shown and were not said.
-    pub unsaid_shown: f64,
-    /// The longest way between two datasets, in steps.
-    pub farthest: f64,
-    /// Words of more than three letters that were passed over as saying nothing.
-    pub passed: f64,
-    /// Sentences, or parts that a comma or mark sets off.
-    pub parts: f64,
-    /// Names of which only a part was said, or kin of them.
-    pub halves: f64,
     /// "Their", "its": what is told refers back.
     pub theirs: f64,
-    /// Words about sorting.
+    /// 1 where an order is asked for.
     pub sorting: f64,
     /// Conditions that hold for any of several values.
     pub any_of: f64,
     /// Groups that a word such as "each" asks for.
     pub said_groups: f64,
-    /// Averages, extremes and sums in the query.
-    pub computed: f64,
 }
 
 /// The signals of one reading.
@@ -143,28 +126,10 @@ pub(in crate::meaning::question) fn signals(
         ranked: count(used.ranked),
         shown: count(used.shown),
         set: count(used.sets),
-        again: count(used.again),
-        unsaid_datasets: count(
-            used.datasets
-                .iter()
-                .filter(|dataset| !says_dataset(nodes, dataset))
-                .count(),
-        ),
-        unsaid_shown: count(
-            used.shown_fields
-                .iter()
-                .filter(|field| !says_field(nodes, field))
-                .count(),
-        ),
-        farthest: farthest(&used, graph),
-        passed: count(nodes.iter().filter(passed_over).count()),
-        parts: count(nodes.iter().filter(|node| node.what == What::Punctuation).count()),
-        halves: count(firsts().filter(|first| first.choice.weight < WHOLE).count()),
         theirs: count(nodes.iter().filter(|node| node.what == What::Cue(Cue::Their)).count()),
-        sorting: count(nodes.iter().filter(sorts).count()),
+        sorting: count(usize::from(nodes.iter().any(|node| sorts(&node)))),
         any_of: count(used.any_of),
         said_groups: count(used.groups.min(nodes.iter().filter(groups).count())),
-        computed: count(used.functions.len()),
     }
 }
 
@@ -182,42 +147,12 @@ fn steps(used: &Used, graph: &Graph) -> f64 {
     f64::from(distances.sum::<u32>())
 }
 
-/// Is the dataset, or anything of it, named?
-fn says_dataset(nodes: &[Node], dataset: &str) -> bool {
-    nodes.iter().any(|node| match &node.what {
-        What::Dataset(named) => named == dataset,
-        What::Field(field) | What::Value { field, .. } => field.dataset == dataset,
-        What::Metric(_) => true,
-        What::Number(_) | What::Quoted(_) | What::Time { .. } | What::Cue(_) | What::Unknown | What::Punctuation => {
-            false
-        }
-    })
-}
-
-fn says_field(nodes: &[Node], field: &FieldRef) -> bool {
-    nodes
-        .iter()
-        .any(|node| matches!(&node.what, What::Field(named) if named == field))
-}
-
-fn passed_over(node: &&Node) -> bool {
-    node.what == What::Cue(Cue::Filler) && node.text.chars().count() > 3
-}
-
 fn sorts(node: &&Node) -> bool {
     matches!(node.what, What::Cue(Cue::Ranked | Cue::Direction { .. }))
 }
 
 fn groups(node: &&Node) -> bool {
     node.what == What::Cue(Cue::Group)
-}
-
-fn farthest(used: &Used, graph: &Graph) -> f64 {
-    let steps = used.datasets.iter().enumerate().flat_map(|(at, one)| {
-        let others = used.datasets.get(at + 1..).unwrap_or_default();
-        others.iter().map(|other| graph.distance(one, other).min(9))
-    });
-    f64::from(steps.max().unwrap_or(0))
 }
 
 /// To three digits, so that it is the same after a trip through JSON.
@@ -231,7 +166,7 @@ fn count(number: usize) -> f64 {
 
 impl Signals {
     /// By name, in the order of [`WEIGHTS`].
-    fn values(&self) -> [f64; 33] {
+    fn values(&self) -> [f64; 25] {
         [
             self.tokens,
             self.names,
@@ -254,18 +189,10 @@ impl Signals {
             self.ranked,
             self.shown,
             self.set,
-            self.again,
-            self.unsaid_datasets,
-            self.unsaid_shown,
-            self.farthest,
-            self.passed,
-            self.parts,
-            self.halves,
             self.theirs,
             self.sorting,
             self.any_of,
             self.said_groups,
-            self.computed,
         ]
     }
 
@@ -279,10 +206,10 @@ impl Signals {
 
 /// Fitted by logistic regression over answered questions of the development databases; docs/accuracy.md says how. In the
 /// order of the fields of [`Signals`].
-const BIAS: f64 = 1.388;
-const WEIGHTS: [f64; 33] = [
-    -0.075, 0.204, -0.363, -2.686, 0.084, 0.926, 1.497, -0.117, 0.203, -0.434, -1.493, -1.376, -1.911, -2.909, -0.644,
-    0.234, -0.898, -0.17, -1.031, -0.332, 1.936, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+const BIAS: f64 = 2.142;
+const WEIGHTS: [f64; 25] = [
+    -0.065, 0.21, -0.43, -0.997, -0.226, 0.466, 0.717, -0.165, -0.055, -0.354, -1.386, -1.057, -1.093, -1.502, -0.423,
+    0.441, -1.001, 0.285, -0.571, -0.459, 1.126, -0.752, -0.316, -1.141, 0.496,
 ];
 
 #[cfg(test)]

@@ -55,8 +55,6 @@ const MOST_RIVALS: usize = 8;
 /// What a reading loses by a second meaning, and by how much less well that fits the words around it.
 const SWAPPED: f64 = 0.05;
 const SWAPPED_BY: f64 = 1.5;
-/// By so much a reading with kin of names must be surer than one without.
-const KIN: f64 = 0.05;
 /// Readings whose scores differ by less are equally sure.
 const SAME_SCORE: f64 = 0.02;
 
@@ -129,18 +127,12 @@ impl<'a> Reader<'a> {
             language,
         };
         let mut first = self.reading(&text, &pieces, &ranked, time);
-        // What is not read wholly as it stands is tried with words that are kin of names.
-        let as_it_stands = match &first {
-            Ok(reading) => (!reading.unread.is_empty()).then_some(reading.score + KIN),
-            Err(refusal) => (!refusal.unknown.is_empty()).then_some(0.0),
-        };
-        if let Some(score) = as_it_stands
+        // What cannot be read as it stands is tried with words that are kin of names.
+        if first.as_ref().is_err_and(|refusal| !refusal.unknown.is_empty())
             && let Some(kindred) = self.kindred(&tokens, &pieces)
         {
             let again = choose::choose(&kindred, self.model, &self.graph);
-            if let Ok(reading) = self.reading(&text, &kindred, &again, time)
-                && reading.score > score
-            {
+            if let Ok(reading) = self.reading(&text, &kindred, &again, time) {
                 (pieces, ranked, first) = (kindred, again, Ok(reading));
             }
         }

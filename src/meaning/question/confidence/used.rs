@@ -13,7 +13,7 @@ pub struct Used {
     fields: Vec<FieldRef>,
     metrics: Vec<String>,
     literals: Vec<Literal>,
-    pub functions: Vec<Aggregate>,
+    functions: Vec<Aggregate>,
     pub conditions: usize,
     pub nested: usize,
     pub groups: usize,
@@ -21,12 +21,8 @@ pub struct Used {
     pub ranked: usize,
     pub shown: usize,
     pub sets: usize,
-    /// Datasets met again inside a condition.
-    pub again: usize,
     /// Conditions with several values.
     pub any_of: usize,
-    /// What the outer query shows, beside measures.
-    pub shown_fields: Vec<FieldRef>,
     counts: bool,
     negates: bool,
     distinct: bool,
@@ -131,18 +127,10 @@ impl Used {
         }
         for dimension in &summary.dimensions {
             match dimension {
-                Dimension::Field { field, .. } => {
-                    self.field(field);
-                    if outer {
-                        self.shown_fields.push(field.clone());
-                    }
-                }
+                Dimension::Field { field, .. } => self.field(field),
                 Dimension::Entity { dataset, show, .. } => {
                     self.dataset(dataset);
                     show.iter().for_each(|field| self.field(field));
-                    if outer {
-                        self.shown_fields.extend(show.iter().cloned());
-                    }
                 }
                 Dimension::Time { field, .. } => field.iter().for_each(|field| self.field(field)),
             }
@@ -168,9 +156,6 @@ impl Used {
     fn rows(&mut self, rows: &Rows, outer: bool) {
         self.dataset(&rows.dataset);
         rows.fields.iter().for_each(|field| self.field(field));
-        if outer {
-            self.shown_fields.extend(rows.fields.iter().cloned());
-        }
         rows.measures.iter().for_each(|measure| self.measure(measure));
         self.distinct |= rows.distinct;
         self.windows |= rows.window.is_some();
@@ -296,7 +281,6 @@ impl Used {
             }
             Filter::Exists { dataset, filter } => {
                 self.nested += 1;
-                self.again += usize::from(self.datasets.contains(dataset));
                 self.dataset(dataset);
                 filter.iter().for_each(|filter| self.filter(filter));
             }
