@@ -201,7 +201,7 @@ fn singular_word(word: &str) -> String {
         return format!("{stem}y");
     }
     // "Campuses", "viruses"; not "houses", "causes", "excuses".
-    let latin = |stem: &&str| stem.len() > 3 && !["o", "a", "e", "c", "f"].iter().any(|e| stem.ends_with(e));
+    let latin = |stem: &&str| stem.len() > 2 && !["o", "a", "e", "c", "f"].iter().any(|e| stem.ends_with(e));
     if let Some(stem) = word.strip_suffix("uses").filter(latin) {
         return format!("{stem}us");
     }
@@ -297,6 +297,7 @@ mod tests {
     #[case("status", "status")]
     #[case("boxes", "box")]
     #[case("campuses", "campus")]
+    #[case("viruses", "virus")]
     #[case("causes", "cause")]
     #[case("warehouses", "warehouse")]
     #[case("movies", "movie")]
