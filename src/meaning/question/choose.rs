@@ -33,7 +33,6 @@ const GROUPED: f64 = 0.1;
 const COUNTED: f64 = 0.15;
 /// What links two other things is seldom what a noun names that only a part of its name has.
 const BRIDGE_IN_PART: f64 = 0.06;
-const COUNTED: f64 = 0.15;
 /// The second round knows what the first chose.
 const MOST_ROUNDS: usize = 2;
 

@@ -90,6 +90,7 @@ impl EngineError {
             Self::Target(_)
             | Self::Open { .. }
             | Self::Connection { .. }
+            | Self::NoAnswer { .. }
             | Self::Refused(_)
             | Self::NotReadOnly(_)
             | Self::Lost { .. }
