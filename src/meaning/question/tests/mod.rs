@@ -305,7 +305,12 @@ fn english_questions_are_read(#[case] question: &str, #[case] expected: &str) {
 )]
 #[case("一共有多少客户", "count(customers)")]
 #[case("列出东京分公司的员工", "rows of employees where offices.city = 'Tokyo'")]
+#[case("列出蓬莱分公司的员工", "")]
 fn chinese_questions_are_read(#[case] question: &str, #[case] expected: &str) {
+    if expected.is_empty() {
+        assert!(not_read(question).unknown.iter().any(|word| word.contains("蓬莱")));
+        return;
+    }
     assert_eq!(shape(&reading(question).query), expected);
 }
 
