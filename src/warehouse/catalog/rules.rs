@@ -228,7 +228,10 @@ fn read_through(dialect: Dialect, table: &Table, masked: &[String], conditions: 
     let fence = match dialect {
         Dialect::Sqlite => " LIMIT -1 OFFSET 0",
         Dialect::Mysql => " LIMIT 18446744073709551615",
-        _ => " OFFSET 0",
+        Dialect::Postgres => " OFFSET 0",
+        Dialect::Duckdb | Dialect::Snowflake | Dialect::Bigquery | Dialect::Databricks | Dialect::Clickhouse => {
+            " LIMIT 9223372036854775807"
+        }
     };
     format!("{from} WHERE {}{fence}", all.join(" AND "))
 }
