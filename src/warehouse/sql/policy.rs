@@ -118,8 +118,9 @@ pub(super) fn rewrite(
     let Some(rules) = hiding(bound.catalog) else {
         return Ok(None);
     };
-    // SQLite takes an unknown name in double quotes for a text. What is hidden must not look like an empty answer.
-    if !bound.quoted_strings.is_empty()
+    // SQLite takes an unknown name in double quotes for a text, and every engine looks for one in the query around. What is
+    // hidden must not look like an empty answer.
+    if (bound.reaches_out || !bound.quoted_strings.is_empty())
         && let Some(refusal) = explain(query, dialect, bound.catalog)
     {
         return Err(refusal);

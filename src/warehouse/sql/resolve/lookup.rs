@@ -58,7 +58,10 @@ impl<'a> Binder<'a> {
                 return self.mean(expr, meaning);
             }
             match self.find(scope, None, &name) {
-                Found::One(column) => return self.mean(expr, Meaning::Column(column)),
+                Found::One(column) => {
+                    self.bound.reaches_out |= at + 1 < self.scopes.len();
+                    return self.mean(expr, Meaning::Column(column));
+                }
                 Found::Many(columns) => return self.ambiguous(ident, &columns),
                 Found::Maybe => maybe = true,
                 Found::Nothing => {}

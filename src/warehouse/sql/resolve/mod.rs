@@ -83,6 +83,7 @@ pub(super) fn resolve<'a>(query: &'a Query, dialect: Dialect, catalog: &'a Catal
         used: HashMap::new(),
         read: Vec::new(),
         quoted_strings: Vec::new(),
+        reaches_out: false,
     };
     let mut binder = Binder {
         bound,

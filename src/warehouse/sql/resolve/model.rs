@@ -224,6 +224,8 @@ pub(in crate::warehouse::sql) struct Bound<'a> {
     pub read: Vec<Source>,
     /// Double-quoted words that were taken as strings.
     pub quoted_strings: Vec<&'a Ident>,
+    /// A name without qualifier was found only in a query around its own.
+    pub reaches_out: bool,
 }
 
 /// The key of an expression in [`Bound::meanings`].
