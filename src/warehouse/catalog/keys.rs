@@ -266,11 +266,11 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
             let called_key = |column: &Column| {
                 let words = words(&column.name);
                 let written_as_one = || {
-                    let head = words
-                        .concat()
-                        .strip_suffix("id")
-                        .map(|head| name_key(&[head.to_owned()]));
-                    head.is_some_and(|head| table_keys.contains(&head))
+                    let whole = words.concat();
+                    let head = whole.strip_suffix("id").filter(|head| !head.is_empty());
+                    head.is_some_and(|head| {
+                        table_keys.contains(&name_key(&[head.to_owned()])) || is_short_for(head, &table.name)
+                    })
                 };
                 words.split_last().is_some_and(|(last, head)| {
                     KEY_WORDS.contains(&last.as_str()) && (head.is_empty() || table_keys.contains(&name_key(head)))
@@ -284,6 +284,13 @@ fn single_keys<'a>(table: &'a Table, table_keys: &[String]) -> Vec<(&'a Column, 
         }
         _ => vec![],
     }
+}
+
+/// Is `head` the beginning of a table's name, or are its letters the initials of the name's words?
+fn is_short_for(head: &str, table: &str) -> bool {
+    let words = words(table);
+    let initials: String = words.iter().filter_map(|word| word.chars().next()).collect();
+    head == initials || words.concat().starts_with(head)
 }
 
 /// How likely values of two types are equal.
@@ -404,6 +411,9 @@ mod tests {
     #[case(&["film(*film_id)", "film_text(*film_id)", "inventory(*id, film_id)"], &["film_text.film_id → film.film_id", "inventory.film_id → film.film_id"])]
     #[case(&["people(id, name TEXT)", "visits(person_id)"], &["visits.person_id → people.id"])]
     #[case(&["Dorm(dormid, name TEXT)", "Lives_in(dormid)"], &["Lives_in.dormid → Dorm.dormid"])]
+    #[case(&["conference(cid, name TEXT)", "talk(tid, cid)"], &["talk.cid → conference.cid"])]
+    #[case(&["sales_person(spid, name TEXT)", "visit(spid)"], &["visit.spid → sales_person.spid"])]
+    #[case(&["talk(cid)", "visit(cid)"], &[])]
     #[case(&["country(*country_id, country TEXT)", "address(*id, country REAL)"], &[])]
     #[case(&["orders(*id, total REAL)", "items(*id, total REAL)"], &[])]
     #[case(&["a(*id)", "b(*id)"], &[])]

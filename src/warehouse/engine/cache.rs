@@ -16,7 +16,7 @@ use crate::warehouse::catalog::values::ValueIndex;
 use crate::whole_file::{self, Readers};
 
 /// Counts up when the files, or what introspection finds, change.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const EXTENSION: &str = "catalog";
 
