@@ -199,6 +199,7 @@ pub(super) fn empty_table(schema: &str, name: &str, kind: &str) -> Table {
         rows: None,
         comment: None,
         synonyms: vec![],
+        read_through: None,
     }
 }
 
