@@ -1,7 +1,7 @@
 //! The answer's body: its title taken out, unverified numbers marked, charts and rows put where it places them.
 
 use super::escape::{inline, target};
-use super::rows::first_rows;
+use super::rows::cited_rows;
 use super::{ChartUsed, ReportInput};
 use crate::insight::evidence::{Source, mark};
 
@@ -32,17 +32,18 @@ pub(super) fn body(input: &ReportInput) -> Body {
             .charts
             .iter()
             .find(|chart| !in_code && is_place_of(trimmed, &chart.id));
-        let query = input
+        let rows = input
             .queries
             .iter()
-            .find(|query| !in_code && !query.first_rows.is_empty() && is_place_of(trimmed, &query.id));
-        match (chart, query) {
+            .find(|query| !in_code && is_place_of(trimmed, &query.id))
+            .and_then(cited_rows);
+        match (chart, rows) {
             (Some(chart), _) => {
                 placed.push(&chart.id);
                 lines.push(image(chart));
             }
             // A model that may not see the rows has them put where they belong.
-            (None, Some(query)) => lines.push(format!("{}\n\n[{}]", first_rows(query), query.id)),
+            (None, Some(rows)) => lines.push(rows),
             (None, None) => lines.push(line.to_owned()),
         }
     }

@@ -3,6 +3,12 @@
 use super::QueryUsed;
 use super::table::{Format, TableColumn, markdown};
 
+/// The first rows with the id that they are cited by, as the text shows them; `None` where none are shown.
+pub(super) fn cited_rows(query: &QueryUsed) -> Option<String> {
+    let rows = first_rows(query);
+    (!rows.is_empty()).then(|| format!("{rows}\n\n[{}]", query.id))
+}
+
 /// The first rows as a table, and a line of dots where there are more; empty where none are shown.
 pub(super) fn first_rows(query: &QueryUsed) -> String {
     if query.first_rows.is_empty() {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::body::body;
 use super::escape::{fenced, inline, paragraph};
-use super::rows::first_rows;
+use super::rows::{cited_rows, first_rows};
 use super::table::{Format, TableColumn, markdown};
 use super::words::{
     Words, completed_words, ending_notice, evidence_words, footer_words, step_words, truncated_words,
@@ -109,9 +109,10 @@ fn answer_rows(input: &ReportInput, body: &str) -> Option<String> {
         .as_ref()
         .is_none_or(|evidence| !evidence.figures.is_empty());
     let has_table = body.lines().any(|line| line.trim_start().starts_with('|'));
-    let rows = first_rows(query);
-    let shown = !states_numbers && !has_table && !rows.is_empty();
-    shown.then(|| format!("{}\n\n[{named}]", rows.trim_end()))
+    if states_numbers || has_table {
+        return None;
+    }
+    cited_rows(query)
 }
 
 /// The meaning with the formula behind it, as code.

@@ -351,19 +351,7 @@ mod tests {
     /// `name(*key INTEGER, other TEXT)`: `*` marks the primary key; the type defaults to INTEGER.
     fn table(text: &str) -> Table {
         let (name, columns) = text.trim_end_matches(')').split_once('(').unwrap();
-        let mut table = Table {
-            schema: None,
-            name: name.to_owned(),
-            kind: TableKind::Table,
-            columns: vec![],
-            primary_key: vec![],
-            unique_keys: vec![],
-            foreign_keys: vec![],
-            rows: None,
-            comment: None,
-            synonyms: vec![],
-            read_through: None,
-        };
+        let mut table = Table::empty(None, name, TableKind::Table);
         for column in columns.split(", ") {
             let (column, declared) = column.split_once(' ').unwrap_or((column, "INTEGER"));
             let name = column.trim_start_matches('*').to_owned();

@@ -66,6 +66,25 @@ pub struct Table {
     pub read_through: Option<String>,
 }
 
+impl Table {
+    /// A table of which nothing but its name is known.
+    pub fn empty(schema: Option<&str>, name: &str, kind: TableKind) -> Self {
+        Self {
+            schema: schema.map(str::to_owned),
+            name: name.to_owned(),
+            kind,
+            columns: vec![],
+            primary_key: vec![],
+            unique_keys: vec![],
+            foreign_keys: vec![],
+            rows: None,
+            comment: None,
+            synonyms: vec![],
+            read_through: None,
+        }
+    }
+}
+
 /// How many rows a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowCount {

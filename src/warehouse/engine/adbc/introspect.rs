@@ -188,19 +188,8 @@ fn is_wanted(engine: &AdbcEngine, schema: &str) -> bool {
 
 pub(super) fn empty_table(schema: &str, name: &str, kind: &str) -> Table {
     let is_view = kind.to_lowercase().contains("view");
-    Table {
-        schema: Some(schema.to_owned()),
-        name: name.to_owned(),
-        kind: if is_view { TableKind::View } else { TableKind::Table },
-        columns: vec![],
-        primary_key: vec![],
-        unique_keys: vec![],
-        foreign_keys: vec![],
-        rows: None,
-        comment: None,
-        synonyms: vec![],
-        read_through: None,
-    }
+    let kind = if is_view { TableKind::View } else { TableKind::Table };
+    Table::empty(Some(schema), name, kind)
 }
 
 pub(super) fn column(dialect: Dialect, name: &str, declared: &str, nullable: bool, comment: Option<&str>) -> Column {
