@@ -91,7 +91,7 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
     let places = Places::of(text);
     refuse_executable_comments(text, dialect, &tokens, &places)?;
     refuse_lookalikes(text, &tokens, &places)?;
-    let last = single_statement(&tokens)?;
+    let end = single_statement(&tokens)?;
     let (nesting, chain) = depth(&tokens);
     if nesting > MAX_NESTING || chain > MAX_CHAIN {
         let message = format!(
@@ -104,8 +104,7 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Refusal>
         .iter()
         .find(|t| is_significant(&t.token))
         .map_or(0, |t| places.offset(t.span.start));
-    let end = last.map_or(text.len(), |location| places.offset(location));
-    let text = text.get(first..end).unwrap_or(text).trim_end();
+    let text = text.get(first..places.offset(end)).unwrap_or(text);
     Ok(Scanned {
         text,
         dialect,
@@ -241,42 +240,35 @@ fn refuse_lookalikes(text: &str, tokens: &[TokenWithSpan], places: &Places<'_>) 
     Ok(())
 }
 
-/// Refuses an empty text and a second statement; the location where the first one ends, when a semicolon ends it.
-fn single_statement(tokens: &[TokenWithSpan]) -> Result<Option<Location>, Refusal> {
+/// Refuses an empty text and a second statement; where the last token of the only one ends.
+fn single_statement(tokens: &[TokenWithSpan]) -> Result<Location, Refusal> {
     let mut significant = tokens.iter().filter(|t| is_significant(&t.token));
-    let mut any = false;
-    while let Some(token) = significant.next() {
-        if token.token != Token::SemiColon {
-            any = true;
-            continue;
+    let mut end = None;
+    let closed = loop {
+        match significant.next() {
+            Some(token) if token.token == Token::SemiColon => break true,
+            Some(token) => end = Some(token.span.end),
+            None => break false,
         }
-        let rest = significant.find(|t| t.token != Token::SemiColon);
-        return match rest {
-            _ if !any => Err(refuse(
-                Stage::Guard,
-                "empty-statement",
-                "there is no statement before the semicolon",
-            )),
-            Some(second) => {
-                let at = second.span.start;
-                let message = format!(
-                    "a second statement starts at line {}, column {}; send one statement at a time",
-                    at.line, at.column
-                );
-                Err(refuse_at(Stage::Guard, "several-statements", message, Position::of(at)))
-            }
-            None => Ok(Some(token.span.start)),
-        };
+    };
+    if let Some(second) = significant.find(|t| t.token != Token::SemiColon)
+        && end.is_some()
+    {
+        let at = second.span.start;
+        let message = format!(
+            "a second statement starts at line {}, column {}; send one statement at a time",
+            at.line, at.column
+        );
+        return Err(refuse_at(Stage::Guard, "several-statements", message, Position::of(at)));
     }
-    if any {
-        Ok(None)
-    } else {
-        Err(refuse(
+    end.ok_or_else(|| {
+        let place = if closed { "before the semicolon" } else { "in the text" };
+        refuse(
             Stage::Guard,
             "empty-statement",
-            "there is no statement in the text",
-        ))
-    }
+            format!("there is no statement {place}"),
+        )
+    })
 }
 
 /// The deepest nesting of brackets and CASEs, and the longest run of operators at one level.
